@@ -190,7 +190,7 @@ bool FieldPaths::accepts(const Spot &At, const AccessShape &Shape) const {
     bool Many = At.Offset == 0 && (Block || Shape.Type->isVectorTy());
     uint64_t Size = sizeInBytes(Type);
     if (!isStructure(Type) && !isArray(Type))
-        return Many || Shape.Bits || Size == 0 || At.Offset + Shape.Size <= Size;
+        return Many || !Shape.Bits.empty() || Size == 0 || At.Offset + Shape.Size <= Size;
     // Copies or fills the whole thing, or an unknown part of it.
     return Block && At.Offset == 0 && (Shape.Size == 0 || Shape.Size == Size);
 }
@@ -202,8 +202,9 @@ void FieldPaths::collectLeaves(const Spot &At, const AccessShape &Shape, Spots &
         Found.push_back(At);
         return;
     }
-    uint64_t First = At.Offset * 8 + (Shape.Bits ? Shape.Bits->first : 0);
-    uint64_t Last = First + (Shape.Bits ? Shape.Bits->second : std::max<uint64_t>(Shape.Size, 1) * 8);
+    bool Masked = !Shape.Bits.empty();
+    uint64_t First = At.Offset * 8 + (Masked ? Shape.Bits.front().first : 0);
+    uint64_t Last = First + (Masked ? Shape.Bits.front().second : std::max<uint64_t>(Shape.Size, 1) * 8);
     Spots Parts = partsAt(At, First, Last, Cover::Whole, Types);
     if (!Parts.empty()) {
         for (const Spot &Part : Parts)
@@ -212,7 +213,7 @@ void FieldPaths::collectLeaves(const Spot &At, const AccessShape &Shape, Spots &
     }
     Parts = partsAt(At, First, Last, Cover::Partial, Types);
     bool Outside = !isUnbounded(withoutQualifiers(At.Type)) && Last > 8 * sizeInBytes(At.Type);
-    if (Outside && !Shape.Bits)
+    if (Outside && !Masked)
         return;
     // A run of neighbours: all of them, or the structure itself if there are many. Array elements are not told apart.
     if (Parts.empty() || isArray(withoutQualifiers(At.Type)) || Parts.size() > MaxCandidates) {
@@ -222,15 +223,30 @@ void FieldPaths::collectLeaves(const Spot &At, const AccessShape &Shape, Spots &
     Found.append(Parts.begin(), Parts.end());
 }
 
+namespace {
+
+// The shape with one range of bits each.
+SmallVector<AccessShape, 1> byRange(const AccessShape &Shape) {
+    if (Shape.Bits.size() < 2)
+        return {Shape};
+    SmallVector<AccessShape, 1> Parts;
+    for (const auto &Range : Shape.Bits)
+        Parts.push_back({Shape.Size, Shape.Type, {Range}});
+    return Parts;
+}
+
+} // namespace
+
 Spots FieldPaths::leaves(const Spots &At, const AccessShape &Shape) const {
     Spots Found;
-    for (const Spot &Outer : At)
-        collectLeaves(Outer, Shape, Found);
+    for (const AccessShape &Part : byRange(Shape))
+        for (const Spot &Outer : At)
+            collectLeaves(Outer, Part, Found);
     if (Found.size() < 2 || !Shape.Type)
         return Found;
     auto Fits = [&](const Spot &Leaf) {
         const DIType *Type = withoutQualifiers(Leaf.Type);
-        return isKindOf(Type, *Shape.Type) && (Shape.Bits || sizeInBytes(Leaf.Type) == Shape.Size);
+        return isKindOf(Type, *Shape.Type) && (!Shape.Bits.empty() || sizeInBytes(Leaf.Type) == Shape.Size);
     };
     Spots Fitting;
     copy_if(Found, std::back_inserter(Fitting), Fits);

@@ -5,7 +5,6 @@
 #include "names/Attribution.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/DebugInfoMetadata.h"
-#include <optional>
 #include <string>
 
 namespace llvm {
@@ -31,12 +30,15 @@ using Spots = llvm::SmallVector<Spot, 1>;
 // An object of the type; none if the type is unknown.
 Spots whole(const llvm::DIType *);
 
+// First bit and number of bits, each.
+using BitRanges = llvm::SmallVector<std::pair<uint64_t, uint64_t>, 1>;
+
 // The shape of an access as the code sees it.
 struct AccessShape {
     uint64_t Size = 0;                // bytes; 0: dynamic
     const llvm::Type *Type = nullptr; // null for a block
-    // Bits that matter, from the first of the access, where the code masks the rest away (bit-fields).
-    std::optional<std::pair<uint64_t, uint64_t>> Bits; // first, count
+    // Bits that matter, from the first of the access, where the code masks the rest away (bit-fields); none: all.
+    BitRanges Bits;
 };
 
 // The parts of the spot's type that begin at or before it and hold it: one level inward.
@@ -63,6 +65,7 @@ class FieldPaths {
 
   private:
     bool accepts(const Spot &, const AccessShape &) const;
+    // Looks at the first range of bits only.
     void collectLeaves(const Spot &, const AccessShape &, Spots &) const;
 
     const DebugTypes &Types;

@@ -34,7 +34,7 @@ AccessShape shapeOf(const Instruction &Access, const Value *Pointer, uint64_t Si
     for (const AccessPart &Known : accessParts(Access, Layout))
         if (Known.Part == Part)
             return Known.Shape;
-    return {Size, nullptr, std::nullopt};
+    return {Size, nullptr, {}};
 }
 
 void takeVariable(AccessName &Name, const AccessName &From) {

@@ -357,7 +357,7 @@ Referent Referents::loadedFrom(const Value *Address, const Type &Loaded, Walk &W
     if (Slot && isNameless(*Slot) && contentOf(*Slot))
         return ofTemporary(*Slot, W);
     Referent Holder = visit(Address, W);
-    AccessShape Shape{Layout.getTypeStoreSize(const_cast<Type *>(&Loaded)).getKnownMinValue(), &Loaded, std::nullopt};
+    AccessShape Shape{Layout.getTypeStoreSize(const_cast<Type *>(&Loaded)).getKnownMinValue(), &Loaded, {}};
     Spots Leaves = Paths.leaves(Holder.At, Shape);
     if (Holder.Kind == VariableKind::CompilerMade && Holder.Base == "vtable")
         return Holder;

@@ -1,7 +1,7 @@
 //! What the numbers rest on: how much of the accesses could be attributed.
 
 use trackway_report::{Table, TableBuilder};
-use trackway_trace::{AccessKind, Program, Site};
+use trackway_trace::{AccessKind, Program, Site, VariableKind};
 
 use super::SiteCounters;
 
@@ -71,12 +71,13 @@ impl Attribution {
 /// Whether the site accesses a member of a structure, or may do so because its type is unknown.
 fn may_be_to_member(program: &Program, site: &Site) -> bool {
     let known = |id| !program.string(id).is_empty();
-    let in_structure = known(site.object_type) && !moves_whole_object(site.kind);
     let untyped = !known(site.object_type) && !known(site.value_type);
-    known(site.field) || in_structure || untyped
+    let made = site.variable_kind == VariableKind::CompilerMade;
+    let in_structure = (known(site.object_type) || untyped) && !moves_object(site.kind) && !made;
+    known(site.field) || in_structure
 }
 
 /// Copies and fills without a field take a whole object, or as much of it as only the run knows.
-fn moves_whole_object(kind: AccessKind) -> bool {
+fn moves_object(kind: AccessKind) -> bool {
     matches!(kind, AccessKind::CopyRead | AccessKind::CopyWrite | AccessKind::Fill)
 }
