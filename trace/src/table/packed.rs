@@ -8,10 +8,14 @@ const MAX_BODY_LENGTH: u32 = 1 << 30;
 
 /// The body for which `stored` stands.
 pub(super) fn unpack(stored: &[u8]) -> Result<Cow<'static, [u8]>, String> {
-    let (length, frame) = stored.split_first_chunk().ok_or("it ends in the length of its body")?;
+    let (length, frame) = stored
+        .split_first_chunk()
+        .ok_or("it ends in the length of its body")?;
     let length = u32::from_le_bytes(*length);
     if length > MAX_BODY_LENGTH {
-        return Err(format!("a body of {length} bytes, where {MAX_BODY_LENGTH} are allowed"));
+        return Err(format!(
+            "a body of {length} bytes, where {MAX_BODY_LENGTH} are allowed"
+        ));
     }
     let body = decompress(frame, length.into()).map_err(|error| format!("the compressed body: {error}"))?;
     if body.len() != length as usize {

@@ -79,5 +79,8 @@ fn may_be_to_member(program: &Program, site: &Site) -> bool {
 
 /// Copies and fills without a field take a whole object, or as much of it as only the run knows.
 fn moves_object(kind: AccessKind) -> bool {
-    matches!(kind, AccessKind::CopyRead | AccessKind::CopyWrite | AccessKind::Fill)
+    matches!(
+        kind,
+        AccessKind::CopyRead | AccessKind::CopyWrite | AccessKind::Fill
+    )
 }
