@@ -1,6 +1,6 @@
 #include "names/DebugVariables.h"
 #include "LlvmVersion.h"
-#include "names/DebugTypes.h"
+#include "names/FieldPaths.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/BinaryFormat/Dwarf.h"
 #include "llvm/IR/Instructions.h"
@@ -66,19 +66,26 @@ Declarations distinct(ArrayRef<Declaration> All) {
     return Kept;
 }
 
-// Those whose pointers say what they point to, or all if none does.
-Declarations withTarget(Declarations All) {
+// Those whose pointers say what they point to.
+Declarations withTarget(ArrayRef<Declaration> All) {
     Declarations Kept;
-    copy_if(All, std::back_inserter(Kept), [](const Declaration &D) { return pointee(D.Variable->getType()); });
-    return Kept.empty() ? All : Kept;
+    copy_if(All, std::back_inserter(Kept), [](const Declaration &D) { return onlyPointer(D.Variable->getType()); });
+    return Kept;
 }
 
-// Those that belong to the function, or its inlined copy, of which the location is a part.
-Declarations ofFunctionAt(ArrayRef<Declaration> All, const DILocation &At) {
+bool isWithin(const DILocalScope *Inner, const DILocalScope &Outer) {
+    for (const DIScope *Scope = Inner; Scope; Scope = isa<DISubprogram>(Scope) ? nullptr : Scope->getScope())
+        if (Scope == &Outer)
+            return true;
+    return false;
+}
+
+// Those that the source can name at this place of a function, or of an inlined copy of it.
+Declarations visibleAt(ArrayRef<Declaration> All, const DILocation &At) {
     Declarations Kept;
     copy_if(All, std::back_inserter(Kept), [&](const Declaration &D) {
         return D.Location && D.Location->getInlinedAt() == At.getInlinedAt() &&
-               D.Variable->getScope()->getSubprogram() == At.getScope()->getSubprogram();
+               isWithin(At.getScope(), *D.Variable->getScope());
     });
     return Kept;
 }
@@ -106,14 +113,11 @@ AttachedVariable heldVariable(const Value &V) {
 }
 
 SmallVector<AttachedVariable, 1> heldVariables(const Value &V, const DILocation *Reader) {
-    Declarations Holders = withTarget(holders(V));
-    for (const DILocation *At = Reader; At; At = At->getInlinedAt())
-        if (Declarations Seen = ofFunctionAt(Holders, *At); !Seen.empty()) {
-            Holders = std::move(Seen);
-            break;
-        }
+    Declarations All = holders(V), Seen;
+    for (const DILocation *At = Reader; At && Seen.empty(); At = At->getInlinedAt())
+        Seen = withTarget(visibleAt(All, *At));
     SmallVector<AttachedVariable, 1> Attached;
-    for (const Declaration &D : distinct(Holders))
+    for (const Declaration &D : distinct(Seen))
         Attached.push_back(attached(D));
     return Attached;
 }

@@ -148,6 +148,30 @@ const DIDerivedType *asPart(const DINode *Element) {
     return Part->getTag() == dwarf::DW_TAG_member ? Part : nullptr;
 }
 
+namespace {
+
+const DIDerivedType *onlyPart(const DICompositeType &Structure) {
+    const DIDerivedType *Only = nullptr;
+    for (const DINode *Element : Structure.getElements())
+        if (const DIDerivedType *Part = asPart(Element)) {
+            if (Only)
+                return nullptr;
+            Only = Part;
+        }
+    return Only;
+}
+
+} // namespace
+
+const DIType *onlyPointer(const DIType *Type) {
+    while (Type && !pointee(Type)) {
+        const DIType *Bare = withoutQualifiers(Type);
+        const DIDerivedType *Only = isStructure(Bare) ? onlyPart(*cast<DICompositeType>(Bare)) : nullptr;
+        Type = Only ? Only->getBaseType() : nullptr;
+    }
+    return Type;
+}
+
 std::string partName(const DIDerivedType &Part, const DebugTypes &Types) {
     return Part.getTag() == dwarf::DW_TAG_inheritance ? Types.name(Part.getBaseType()) : Part.getName().str();
 }

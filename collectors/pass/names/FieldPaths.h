@@ -74,6 +74,10 @@ class FieldPaths {
 // A data member or base class at a fixed offset; null for functions, types, static members and virtual bases.
 const llvm::DIDerivedType *asPart(const llvm::DINode *Element);
 
+// The pointer or reference of which an object of the type consists: itself, or the only member of an iterator or a
+// smart pointer; null for any other type.
+const llvm::DIType *onlyPointer(const llvm::DIType *);
+
 // A part as paths show it: a base class by its name, an anonymous member not at all.
 std::string partName(const llvm::DIDerivedType &Part, const DebugTypes &);
 

@@ -44,9 +44,11 @@ void takeVariable(AccessName &Name, const AccessName &From) {
     Name.Kind = From.Kind;
 }
 
+bool isTyped(const AccessName &Name) { return !Name.ValueType.empty() && Name.ValueType != NoType; }
+
 // Object, field and value belong together: they are taken as one, or refine the same object.
 void takeType(AccessName &Name, const AccessName &From) {
-    bool NothingKnown = Name.ObjectType.empty() && (Name.ValueType.empty() || Name.ValueType == From.ValueType);
+    bool NothingKnown = Name.ObjectType.empty() && (!isTyped(Name) || Name.ValueType == From.ValueType);
     bool Refines = Name.Field.empty() && !From.Field.empty() && Name.ObjectType == From.ObjectType;
     if (Name.ValueType.empty() && Name.ObjectType == From.ObjectType)
         Name.ValueType = From.ValueType;
@@ -59,7 +61,7 @@ void takeType(AccessName &Name, const AccessName &From) {
 }
 
 bool isComplete(const AccessName &Name) {
-    bool TypeKnown = Name.ObjectType.empty() ? !Name.ValueType.empty() : !Name.Field.empty();
+    bool TypeKnown = Name.ObjectType.empty() ? isTyped(Name) : !Name.Field.empty();
     return TypeKnown && Name.Kind != VariableKind::Unknown;
 }
 
@@ -79,7 +81,7 @@ AccessName Namer::name(const Instruction &Access, const Value *Pointer, uint64_t
         takeVariable(Name, Found);
         takeType(Name, Found);
     }
-    if ((Name.ObjectType.empty() || Name.ValueType.empty()) && Part == 0)
+    if ((Name.ObjectType.empty() || !isTyped(Name)) && Part == 0)
         takeType(Name, tbaaName(Access, Shape, S->Types, S->Where.paths()));
     return Name;
 }

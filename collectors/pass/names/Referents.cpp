@@ -96,6 +96,11 @@ void addSpots(const Spots &More, Spots &All) {
             All.push_back(At);
 }
 
+bool isVoidPointer(const DIType *Type) {
+    const auto *Pointer = dyn_cast_or_null<DIDerivedType>(withoutQualifiers(Type));
+    return Pointer && Pointer->getTag() == dwarf::DW_TAG_pointer_type && !withoutQualifiers(Pointer->getBaseType());
+}
+
 // What may be any of them.
 Referent joined(ArrayRef<Referent> Choices) {
     if (Choices.size() < 2)
@@ -158,6 +163,9 @@ AccessName Referents::name(const Value *Pointer, const AccessShape &Shape, const
         Name.ValueType = "vtable *";
     if (Name.ObjectType.empty())
         Name.ObjectType = R.ObjectHint;
+    bool Block = !Shape.Type;
+    if (Block && R.Untyped && Name.ObjectType.empty() && Name.ValueType.empty())
+        Name.ValueType = NoType;
     return Name;
 }
 
@@ -306,7 +314,8 @@ Referent Referents::ofArgument(const Argument &A) const {
 Referent Referents::ofDebugValue(const Value &V, const Walk &W) const {
     SmallVector<Referent, 2> Held;
     for (const AttachedVariable &Holder : heldVariables(V, W.Reader))
-        Held.push_back(pointedTo(ofVariable(*Holder.Variable, *Holder.Expression), whole(Holder.Variable->getType())));
+        Held.push_back(pointedTo(ofVariable(*Holder.Variable, *Holder.Expression),
+                                 whole(onlyPointer(Holder.Variable->getType()))));
     dropInner(Held, Types);
     return joined(Held);
 }
@@ -323,6 +332,7 @@ Referent Referents::pointedTo(Referent Holder, Spots Leaves) const {
     R.Base = Variable ? Holder.Base : shortened(Dereference + Holder.spell(Field.Field));
     R.Kind = R.Base.empty() ? VariableKind::Unknown : Variable ? Holder.Kind : VariableKind::Expression;
     R.ThroughPointer = true;
+    R.Untyped = !Leaves.empty() && all_of(Leaves, [](const Spot &Leaf) { return isVoidPointer(Leaf.Type); });
     for (const Spot &Leaf : Leaves) {
         const DIType *Bare = withoutQualifiers(Leaf.Type);
         if (Bare && Bare->getTag() != dwarf::DW_TAG_pointer_type)

@@ -31,6 +31,7 @@ struct Referent {
     VariableKind Kind = VariableKind::Unknown;
     bool ThroughPointer = false; // the object is what Base points to, not Base itself
     bool Indexed = false;        // by a subscript before the first field
+    bool Untyped = false;        // through a `void *`
     bool Held = false;           // the object is an element of the container Base
     Spots At;
     std::string ObjectHint; // what the code calls the structure when debug information does not know it

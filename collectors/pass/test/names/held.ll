@@ -53,13 +53,31 @@ define i32 @computed(i64 %number) !dbg !50 {
   ret i32 %v
 }
 
-; A union of pointers to different structures, of which nothing says which one it is: the members of both.
+; Pointers to different structures, of which nothing says which one it is: the members of both.
 ; CHECK: either load {{.*}} variable='{arc|edge}' kind=local object='{arc|edge}' field='{ident|weight}' value='int'
 define i32 @either(ptr %p) !dbg !60 {
   call void @llvm.dbg.value(metadata ptr %p, metadata !61, metadata !DIExpression()), !dbg !63
   call void @llvm.dbg.value(metadata ptr %p, metadata !62, metadata !DIExpression()), !dbg !63
   %field = getelementptr i8, ptr %p, i64 8
   %v = load i32, ptr %field, !dbg !63
+  ret i32 %v
+}
+
+; An iterator consists of its pointer.
+; CHECK: iterated load {{.*}} variable='it' kind=local object='arc' field='ident' value='int'
+define i32 @iterated(ptr %p) !dbg !80 {
+  call void @llvm.dbg.value(metadata ptr %p, metadata !81, metadata !DIExpression()), !dbg !82
+  %field = getelementptr i8, ptr %p, i64 8
+  %v = load i32, ptr %field, !dbg !82
+  ret i32 %v
+}
+
+; What only another block of the source can name says nothing of this one.
+; CHECK: elsewhere load {{.*}} variable='' kind=unknown object='' field=''
+define i32 @elsewhere(ptr %p) !dbg !90 {
+  call void @llvm.dbg.value(metadata ptr %p, metadata !91, metadata !DIExpression()), !dbg !93
+  %field = getelementptr i8, ptr %p, i64 8
+  %v = load i32, ptr %field, !dbg !94
   ret i32 %v
 }
 
@@ -117,3 +135,16 @@ declare void @llvm.dbg.value(metadata, metadata, metadata)
 !61 = !DILocalVariable(name: "arc", scope: !60, type: !70)
 !62 = !DILocalVariable(name: "edge", scope: !60, type: !73)
 !63 = !DILocation(line: 1, scope: !60)
+
+!80 = distinct !DISubprogram(name: "iterated", file: !1, unit: !0, type: !2, spFlags: DISPFlagDefinition)
+!81 = !DILocalVariable(name: "it", scope: !80, type: !83)
+!82 = !DILocation(line: 1, scope: !80)
+!83 = !DICompositeType(tag: DW_TAG_class_type, name: "iterator", file: !1, size: 64, elements: !84)
+!84 = !{!85}
+!85 = !DIDerivedType(tag: DW_TAG_member, name: "current", scope: !83, baseType: !70, size: 64)
+
+!90 = distinct !DISubprogram(name: "elsewhere", file: !1, unit: !0, type: !2, spFlags: DISPFlagDefinition)
+!91 = !DILocalVariable(name: "arc", scope: !92, type: !70)
+!92 = distinct !DILexicalBlock(scope: !90, file: !1, line: 2)
+!93 = !DILocation(line: 2, scope: !92)
+!94 = !DILocation(line: 1, scope: !90)
