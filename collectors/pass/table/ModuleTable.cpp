@@ -1,9 +1,9 @@
 #include "table/ModuleTable.h"
 
 #include "LlvmVersion.h"
-#include "table/PackedBody.h"
 #include "table/Encoding.h"
 #include "table/OperationWriter.h"
+#include "table/PackedBody.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/BinaryFormat/Dwarf.h"

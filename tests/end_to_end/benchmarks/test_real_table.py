@@ -58,7 +58,8 @@ class ClosingLine(unittest.TestCase):
     def test_means_and_the_worst(self):
         row = real_table.row_of(MEDIANS)
         # Means of 3 and 12, of 4 and 1, of 4.5 and 2, of 1.5 and 6 are geometric, those of bytes arithmetic.
-        other = row | {"shm": 12.0, "cpu": 1.0, "one_core": 2.0, "ring_bytes": 1.0, "trace_bytes": 0.1, "members_with_field": 0.0, "report": 6.0}
+        other = row | {"shm": 12.0, "cpu": 1.0, "one_core": 2.0, "ring_bytes": 1.0, "trace_bytes": 0.1, "members_with_field": 0.0}
+        other["report"] = 6.0
         self.assertEqual(
             real_table.closing_line({"programs": {"lua": row}, "kernels": {"lu": other}, "kernels, 2 threads": {"lu_2": {}}}),
             "real: wall 6.0x worst 12.0x cpu 2.0x busy 3.0x ring 1.5 B/access disk 0.3 B/access fields 80 % report 3.0x",
