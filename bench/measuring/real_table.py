@@ -22,6 +22,7 @@ COLUMNS = (
     Column("decode_m_per_s", "decode M/s", "{:.0f}"),
     Column("runs_m_per_s", "runs M/s", "{:.0f}"),
     Column("text", "text"),
+    Column("binary", "binary"),
     Column("compile", "compile"),
     Column("with_line", "line %", "{:.1f}"),
     Column("with_variable_or_field", "named %", "{:.1f}"),
@@ -80,6 +81,7 @@ def row_of(medians):
     row |= {verb: analysis[f"{verb}_s"] / shm["wall_s"] for verb in ("report", "view") if f"{verb}_s" in analysis}
     plain_build, traced_build = medians["build"]["plain"], medians["build"]["traced"]
     row["text"] = traced_build["text_bytes"] / plain_build["text_bytes"]
+    row["binary"] = traced_build["file_bytes"] / plain_build["file_bytes"]
     row["compile"] = traced_build["compile_cpu_s"] / plain_build["compile_cpu_s"]
     return row
 

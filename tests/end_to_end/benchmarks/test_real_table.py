@@ -21,14 +21,14 @@ MEDIANS = {
     "decode": {"accesses": 100_000_000, "record_bytes": 200_000_000, "decode_cpu_s": 0.5, "decode_runs_cpu_s": 0.25},
     "analysis": {"report_s": 9.0, "view_s": 30.0, "with_line": 100.0, "with_variable_or_field": 90.0, "members_with_field": 80.0},
     "build": {
-        "plain": {"compile_cpu_s": 2.0, "text_bytes": 1000},
-        "traced": {"compile_cpu_s": 5.0, "text_bytes": 3000},
+        "plain": {"compile_cpu_s": 2.0, "text_bytes": 1000, "file_bytes": 4000},
+        "traced": {"compile_cpu_s": 5.0, "text_bytes": 3000, "file_bytes": 14000},
     },
 }
 EXPECTED = {
     "accesses_m": 100, "plain_s": 2, "untraced": 1.1, "discard": 2.5, "shm": 3, "one_core": 4.5,
     "program_cpu": 2.5, "recorder_cpu": 1.5, "recorder_share": 0.6, "cpu": 4, "ring_bytes": 2, "trace_bytes": 0.5,
-    "decode_m_per_s": 200, "runs_m_per_s": 400, "text": 3, "compile": 2.5,
+    "decode_m_per_s": 200, "runs_m_per_s": 400, "text": 3, "binary": 3.5, "compile": 2.5,
     "with_line": 100, "with_variable_or_field": 90, "members_with_field": 80, "report": 1.5, "view": 5,
 }  # fmt: skip
 
