@@ -22,7 +22,7 @@ GROUPS = {"programs": REAL, "kernels": KERNELS, PARALLEL_GROUP: PARALLEL}
 
 
 def analysed(trace, scratch, with_view):
-    """Wall seconds of `report` and of `view`, and the shares of the accesses that have a line, a variable, a field."""
+    """Wall seconds of `report` and of `view`, and the shares of the accesses that have a line, a name, a field."""
     tables = scratch / "report.json"
     figures = {"report_s": timing.timed([programs.TRACKWAY, "report", "--json", trace], output=tables)["wall_s"]}
     if with_view:

@@ -40,7 +40,8 @@ def build(program, variant):
     with named_in_failures(f"{program.name}, {variant}"):
         seconds = timing.timed(["bash", "-ec", program.build], environment, cwd=folder)["cpu_s"]
     code, tables = section_sizes([folder / "program"])
-    figures = {"compile_cpu_s": seconds, "text_bytes": code, "table_bytes": tables}
+    whole = (folder / "program").stat().st_size
+    figures = {"compile_cpu_s": seconds, "text_bytes": code, "table_bytes": tables, "file_bytes": whole}
     (folder / "figures.json").write_text(json.dumps(figures))
     return figures
 
@@ -48,7 +49,8 @@ def build(program, variant):
 def built_before(program, variant):
     """The figures of an earlier build; without one, builds."""
     file = BUILDS / variant / program.name / "figures.json"
-    return json.loads(file.read_text()) if file.exists() else build(program, variant)
+    figures = json.loads(file.read_text()) if file.exists() else {}
+    return figures if "file_bytes" in figures else build(program, variant)
 
 
 @contextmanager

@@ -22,10 +22,11 @@ COLUMNS = (
     Column("decode_m_per_s", "decode M/s", "{:.0f}"),
     Column("runs_m_per_s", "runs M/s", "{:.0f}"),
     Column("text", "text"),
+    Column("binary", "binary"),
     Column("compile", "compile"),
     Column("with_line", "line %", "{:.1f}"),
-    Column("with_variable", "variable %", "{:.1f}"),
-    Column("with_field", "field %", "{:.1f}"),
+    Column("with_variable_or_field", "named %", "{:.1f}"),
+    Column("members_with_field", "field %", "{:.1f}"),
     Column("report", "report"),
     Column("view", "view"),
 )
@@ -37,13 +38,14 @@ CAUSE_COLUMNS = (
     Column("accesses_of_record", "acc./record", "{:.2f}"),
     *(Column(cause, f"{cause}, %", "{:.1f}") for cause in CAUSES + PARTS),
 )
-ARITHMETIC = ("ring_bytes", "trace_bytes", "with_line", "with_variable", "with_field")
+NAMED = ("with_line", "with_variable_or_field", "members_with_field")
+ARITHMETIC = ("ring_bytes", "trace_bytes", *NAMED)
 
 
 def attribution(document):
     table = next(table for table in document["tables"] if table["name"] == "attribution")
     row = table["rows"][0]
-    return {key: 100 * (row[key] or 0) for key in ("with_line", "with_variable", "with_field")}
+    return {key: 100 * (row[key] or 0) for key in NAMED}
 
 
 def causes(printed):
@@ -75,10 +77,11 @@ def row_of(medians):
         row[variant] = medians[variant]["wall_s"] / plain["wall_s"]
     if "one_core" in medians:
         row["one_core"] = medians["one_core"]["wall_s"] / medians["plain_one_core"]["wall_s"]
-    row |= {key: analysis[key] for key in ("with_line", "with_variable", "with_field")}
+    row |= {key: analysis[key] for key in NAMED}
     row |= {verb: analysis[f"{verb}_s"] / shm["wall_s"] for verb in ("report", "view") if f"{verb}_s" in analysis}
     plain_build, traced_build = medians["build"]["plain"], medians["build"]["traced"]
     row["text"] = traced_build["text_bytes"] / plain_build["text_bytes"]
+    row["binary"] = traced_build["file_bytes"] / plain_build["file_bytes"]
     row["compile"] = traced_build["compile_cpu_s"] / plain_build["compile_cpu_s"]
     return row
 
@@ -92,11 +95,11 @@ def means(rows):
 
 
 def closing_line(rows):
-    """The programs with one thread and the kernels; fields of the programs alone, for the kernels' arrays have none."""
+    """The programs with one thread and the kernels; fields of the programs alone, for the kernels have few structures."""
     own = [row for group in ("programs", "kernels") for row in rows.get(group, {}).values()]
     wall, cpu, busy, report = (geometric_mean([row[key] for row in own]) for key in ("shm", "cpu", "one_core", "report"))
     ring, trace = (statistics.fmean(row[key] for row in own) for key in ("ring_bytes", "trace_bytes"))
-    fields = statistics.fmean(row["with_field"] for row in rows.get("programs", {}).values() or own)
+    fields = statistics.fmean(row["members_with_field"] for row in rows.get("programs", {}).values() or own)
     worst = max(row["shm"] for row in own)
     return (
         f"real: wall {wall:.1f}x worst {worst:.1f}x cpu {cpu:.1f}x busy {busy:.1f}x "

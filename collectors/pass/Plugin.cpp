@@ -1,4 +1,5 @@
 // Registers the passes with clang (-fpass-plugin=) and opt (-load-pass-plugin=).
+#include "Backend.h"
 #include "Options.h"
 #include "count/CountPass.h"
 #include "names/Attribution.h"
@@ -26,6 +27,7 @@ static void addMainPass(ModulePassManager &MPM, Options O, OptimizationLevel Lev
         MPM.addPass(CountPass(O));
     else
         MPM.addPass(RecordPass(O));
+    boundCoalescing();
 }
 
 static void registerInPipeline(PassBuilder &PB, const Options &O) {

@@ -9,7 +9,7 @@ use trackway_trace::allocations::{AllocationAction, AllocationEvent, AllocationE
 use trackway_trace::check::{Decoded, Interpreter};
 use trackway_trace::chunk::{ChunkHeader, FLAG_TAIL, HEADER_LENGTH};
 use trackway_trace::oracle::{function_hash, site_records, Account};
-use trackway_trace::table::{encode_svarint, encode_varint, Amount, CodeNames, Table};
+use trackway_trace::table::{encode_svarint, encode_varint, Amount, CodeNames, Table, TableError};
 use trackway_trace::table::{PieceEnd, PieceLoop, Variables};
 use trackway_trace::{
     encode_mappings, parse_mappings, AddressClass, ChunkFields, ChunkKind, CodeBlock, Codec, Decoder,
@@ -190,6 +190,35 @@ fn table(name: &str) -> Table {
     let table = Table::parse(&bytes).unwrap();
     assert_eq!(table.encode(), bytes);
     table
+}
+
+fn packed_table(stored: &[u8]) -> Result<Table, TableError> {
+    let mut bytes = b"TWTABLE\0\x02\x00\x80\x00\x00\x00\x00\x00".to_vec();
+    bytes.resize(32, 0);
+    bytes.extend(stored);
+    repair_table(&mut bytes);
+    Table::parse(&bytes)
+}
+
+#[test]
+fn packed_tables() {
+    let vector = vector("packed-table");
+    let (length, frame) = (vector.hex("length"), vector.hex("frame"));
+    let stored = |length: &[u8], frame: &[u8]| [length, frame].concat();
+    assert_eq!(packed_table(&stored(&length, &frame)), Ok(table("table")));
+
+    let what = |stored: &[u8]| packed_table(stored).unwrap_err().what;
+    assert_eq!(what(&length[..3]), "it ends in the length of its body");
+    assert_eq!(
+        what(&stored(&[0xff; 4], &frame)),
+        "a body of 4294967295 bytes, where 1073741824 are allowed"
+    );
+    for other in [length[0] - 1, length[0] + 1] {
+        let other = [other, 0, 0, 0];
+        assert!(what(&stored(&other, &frame)).starts_with("a body of another length than"));
+    }
+    assert!(what(&stored(&length, &frame[..frame.len() - 1])).starts_with("the compressed body:"));
+    assert!(what(&stored(&length, b"no frame")).starts_with("the compressed body:"));
 }
 
 fn trace_of(table_name: &str, bytes: &[u8], flags: u16) -> Trace {

@@ -11,13 +11,25 @@ namespace trackway {
 
 namespace {
 
-using Bits = std::optional<std::pair<uint64_t, uint64_t>>;
+// More uses of a storage unit, or more pieces of a mask, than these say nothing any more.
+constexpr unsigned MostUses = 4, MostRanges = 4;
 
-Bits runOfOnes(const APInt &Mask) {
-    unsigned First, Count;
-    if (!Mask.isShiftedMask(First, Count))
-        return std::nullopt;
-    return std::make_pair(uint64_t(First), uint64_t(Count));
+BitRanges runsOfOnes(const APInt &Mask) {
+    BitRanges Runs;
+    for (unsigned Bit = 0; Bit < Mask.getBitWidth(); ++Bit) {
+        if (!Mask[Bit])
+            continue;
+        if (Runs.empty() || Runs.back().first + Runs.back().second != Bit)
+            Runs.push_back({Bit, 0});
+        ++Runs.back().second;
+    }
+    return Runs.size() <= MostRanges ? Runs : BitRanges();
+}
+
+BitRanges oneRange(uint64_t First, uint64_t Count) {
+    BitRanges Range;
+    Range.push_back({First, Count});
+    return Range;
 }
 
 // `and`, whose result goes back to memory: the bits that it clears are about to be written.
@@ -29,54 +41,66 @@ bool isForWriting(const Instruction &Masked) {
 }
 
 // The bits of a loaded storage unit that one use of it looks at, as clang reads bit-fields.
-Bits bitsUsedBy(const User &Use, const Value &Loaded) {
+BitRanges bitsUsedBy(const User &Use, const Value &Loaded) {
     unsigned Width = Loaded.getType()->getIntegerBitWidth();
     const APInt *Amount, *Mask;
     if (match(&Use, m_And(m_Specific(&Loaded), m_APInt(Mask))))
-        return runOfOnes(isForWriting(cast<Instruction>(Use)) ? ~*Mask : *Mask);
+        return runsOfOnes(isForWriting(cast<Instruction>(Use)) ? ~*Mask : *Mask);
     if (match(&Use, m_LShr(m_Specific(&Loaded), m_APInt(Amount)))) {
         uint64_t First = Amount->getZExtValue();
         const User *Next = Use.hasOneUse() ? *Use.user_begin() : nullptr;
         if (Next && match(Next, m_And(m_Specific(&Use), m_APInt(Mask))) && Mask->isMask())
-            return std::make_pair(First, uint64_t(Mask->getActiveBits()));
-        return std::make_pair(First, Width - First);
+            return oneRange(First, Mask->getActiveBits());
+        return oneRange(First, Width - First);
     }
     if (match(&Use, m_AShr(m_Specific(&Loaded), m_APInt(Amount))))
-        return std::make_pair(Amount->getZExtValue(), Width - Amount->getZExtValue());
+        return oneRange(Amount->getZExtValue(), Width - Amount->getZExtValue());
     if (match(&Use, m_Shl(m_Specific(&Loaded), m_APInt(Amount))) && Use.hasOneUse()) {
         const APInt *Back;
         if (match(*Use.user_begin(), m_AShr(m_Specific(&Use), m_APInt(Back))) && Back->uge(*Amount))
-            return std::make_pair((*Back - *Amount).getZExtValue(), Width - Back->getZExtValue());
+            return oneRange((*Back - *Amount).getZExtValue(), Width - Back->getZExtValue());
     }
-    return std::nullopt;
+    ICmpInst::Predicate Comparison;
+    if (match(&Use, m_ICmp(Comparison, m_Specific(&Loaded), m_APInt(Amount))) &&
+        ((Comparison == ICmpInst::ICMP_SLT && Amount->isZero()) ||
+         (Comparison == ICmpInst::ICMP_SGT && Amount->isAllOnes())))
+        return oneRange(Width - 1, 1);
+    return isa<TruncInst>(Use) && Use.getType()->isIntegerTy(1) ? oneRange(0, 1) : BitRanges();
 }
 
-Bits bitsRead(const LoadInst &Load) {
-    if (!Load.getType()->isIntegerTy() || !Load.hasOneUse())
-        return std::nullopt;
-    return bitsUsedBy(**Load.user_begin(), Load);
+BitRanges bitsRead(const LoadInst &Load) {
+    BitRanges All;
+    if (!Load.getType()->isIntegerTy() || Load.hasNUsesOrMore(MostUses + 1))
+        return All;
+    for (const User *Use : Load.users()) {
+        BitRanges Own = bitsUsedBy(*Use, Load);
+        if (Own.empty())
+            return Own;
+        All.append(Own);
+    }
+    return All;
 }
 
-Bits bitsWritten(const StoreInst &Store) {
+BitRanges bitsWritten(const StoreInst &Store) {
     const Value *Stored = Store.getValueOperand();
     if (!Stored->getType()->isIntegerTy())
-        return std::nullopt;
+        return {};
     const Value *Kept = nullptr;
     const APInt *Mask;
     auto OldBits = m_And(m_Load(m_Specific(Store.getPointerOperand())), m_APInt(Mask));
     if (match(Stored, m_c_Or(m_CombineAnd(OldBits, m_Value(Kept)), m_Value())) || match(Stored, OldBits))
-        return runOfOnes(~*Mask);
-    return std::nullopt;
+        return runsOfOnes(~*Mask);
+    return {};
 }
 
-AccessPart simple(const Value *Pointer, const Type *Accessed, const DataLayout &Layout, Bits Wanted = std::nullopt) {
+AccessPart simple(const Value *Pointer, const Type *Accessed, const DataLayout &Layout, BitRanges Wanted = {}) {
     uint64_t Size = Layout.getTypeStoreSize(const_cast<Type *>(Accessed)).getKnownMinValue();
-    return {Pointer, 0, {Size, Accessed, Wanted}};
+    return {Pointer, 0, {Size, Accessed, std::move(Wanted)}};
 }
 
 AccessShape block(const AnyMemIntrinsic &Call) {
     const auto *Length = dyn_cast<ConstantInt>(Call.getLength());
-    return {Length ? Length->getZExtValue() : 0, nullptr, std::nullopt};
+    return {Length ? Length->getZExtValue() : 0, nullptr, {}};
 }
 
 SmallVector<AccessPart, 2> partsOfIntrinsic(const IntrinsicInst &Call, const DataLayout &Layout) {

@@ -64,7 +64,7 @@ void AllocationNames::setElement(const DIType *Type, AllocationName &Name) const
 void AllocationNames::fromAssignment(const Value *Address, AllocationName &Name) const {
     Referent Holder = Where.of(Address);
     LLVMContext &Context = Address->getContext();
-    AccessShape Pointer{8, PointerType::get(Context, 0), std::nullopt};
+    AccessShape Pointer{8, PointerType::get(Context, 0), {}};
     Spots Leaves = Where.paths().leaves(Holder.At, Pointer);
     AccessName Field;
     Where.paths().describe(Leaves, Field);

@@ -5,6 +5,7 @@
 #include "names/Label.h"
 #include "names/OpenMpNames.h"
 #include "names/Referents.h"
+#include "names/TbaaNames.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/InstIterator.h"
@@ -25,12 +26,16 @@ bool isUnknown(const AccessName &Name) {
            Name.Kind == VariableKind::Unknown;
 }
 
-void labelAccesses(Instruction &I, const Referents &Where, LabelWriter &Labels, StringSet<> &Objects) {
+void labelAccesses(Instruction &I, const Referents &Where, LabelWriter &Labels, TagNames &Tags, StringSet<> &Objects) {
     for (const AccessPart &Part : accessParts(I, I.getModule()->getDataLayout())) {
         if (Part.Pointer->getType()->isVectorTy())
             continue;
         AccessName Name = Where.name(Part.Pointer, Part.Shape);
+        bool Untyped = Name.ObjectType.empty() && Name.ValueType.empty();
+        if (Untyped && !Name.Variable.empty() && isa<LoadInst, StoreInst>(I) && accessesCharacter(I))
+            Name.ValueType = "char";
         Objects.insert(Name.ObjectType);
+        Tags.note(I, Name);
         if (!isUnknown(Name))
             Labels.attach(I, roleOf(I, Part.Part), Name);
     }
@@ -83,17 +88,19 @@ PreservedAnalyses AttributionPass::run(Module &M, ModuleAnalysisManager &) {
     DebugTypes Types(M);
     Referents Where(Types, M.getDataLayout());
     LabelWriter Labels(M);
+    TagNames Tags;
     AllocationNames Allocations(Types, Where);
     StringSet<> Objects;
     for (Function &F : M)
         for (Instruction &I : instructions(F)) {
-            labelAccesses(I, Where, Labels, Objects);
+            labelAccesses(I, Where, Labels, Tags, Objects);
             if (auto *Call = dyn_cast<CallBase>(&I); Call && mayAllocate(*Call)) {
                 AllocationName Name = Allocations.infer(*Call);
                 Objects.insert(Name.ElementType);
                 attachAllocationName(*Call, Name);
             }
         }
+    Tags.write(M);
     for (const auto &Object : Objects)
         Types.keep(Object.getKey(), M);
     return PreservedAnalyses::all();

@@ -36,6 +36,9 @@ struct AccessName {
     std::string ValueType;  // of what is accessed: `int`, `arc *`
 };
 
+// The value type of bytes that code copies or fills through a `void *`.
+inline constexpr char NoType[] = "void";
+
 // What an allocation call makes room for.
 struct AllocationName {
     std::string ElementType;

@@ -1,5 +1,6 @@
 #include "names/DebugVariables.h"
 #include "LlvmVersion.h"
+#include "names/FieldPaths.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/BinaryFormat/Dwarf.h"
 #include "llvm/IR/Instructions.h"
@@ -44,6 +45,51 @@ Declarations declarations(const Value &Address) {
     return Found;
 }
 
+AttachedVariable attached(const Declaration &D) { return {D.Variable, D.Expression, false}; }
+
+// What debug information says of a value that a variable holds as a whole.
+Declarations holders(const Value &V) {
+    Declarations Found;
+    visitDebugValues(V, [&](const auto &Marker) {
+        const DILocalVariable *Variable = Marker.getVariable();
+        if (!Marker.getExpression()->getNumElements() && !Variable->getName().empty() && !isCompilerDeclared(*Variable))
+            Found.push_back({Variable, Marker.getExpression(), Marker.getDebugLoc().get()});
+    });
+    return Found;
+}
+
+Declarations distinct(ArrayRef<Declaration> All) {
+    Declarations Kept;
+    for (const Declaration &D : All)
+        if (none_of(Kept, [&](const Declaration &Other) { return Other.Variable == D.Variable; }))
+            Kept.push_back(D);
+    return Kept;
+}
+
+// Those whose pointers say what they point to.
+Declarations withTarget(ArrayRef<Declaration> All) {
+    Declarations Kept;
+    copy_if(All, std::back_inserter(Kept), [](const Declaration &D) { return onlyPointer(D.Variable->getType()); });
+    return Kept;
+}
+
+bool isWithin(const DILocalScope *Inner, const DILocalScope &Outer) {
+    for (const DIScope *Scope = Inner; Scope; Scope = isa<DISubprogram>(Scope) ? nullptr : Scope->getScope())
+        if (Scope == &Outer)
+            return true;
+    return false;
+}
+
+// Those that the source can name at this place of a function, or of an inlined copy of it.
+Declarations visibleAt(ArrayRef<Declaration> All, const DILocation &At) {
+    Declarations Kept;
+    copy_if(All, std::back_inserter(Kept), [&](const Declaration &D) {
+        return D.Location && D.Location->getInlinedAt() == At.getInlinedAt() &&
+               isWithin(At.getScope(), *D.Variable->getScope());
+    });
+    return Kept;
+}
+
 } // namespace
 
 SmallVector<AttachedVariable, 1> declaredVariables(const Value &Address) {
@@ -62,18 +108,18 @@ SmallVector<AttachedVariable, 1> declaredVariables(const Value &Address) {
 }
 
 AttachedVariable heldVariable(const Value &V) {
-    Declarations Holders;
-    visitDebugValues(
-        V, [&](const auto &Marker) { Holders.push_back({Marker.getVariable(), Marker.getExpression(), nullptr}); });
-    AttachedVariable Only;
-    for (const Declaration &H : Holders) {
-        if (H.Expression->getNumElements() || H.Variable->getName().empty() || isCompilerDeclared(*H.Variable))
-            continue;
-        if (Only && Only.Variable != H.Variable)
-            return {};
-        Only = {H.Variable, H.Expression, false};
-    }
-    return Only;
+    Declarations Holders = distinct(holders(V));
+    return Holders.size() == 1 ? attached(Holders.front()) : AttachedVariable();
+}
+
+SmallVector<AttachedVariable, 1> heldVariables(const Value &V, const DILocation *Reader) {
+    Declarations All = holders(V), Seen;
+    for (const DILocation *At = Reader; At && Seen.empty(); At = At->getInlinedAt())
+        Seen = withTarget(visibleAt(All, *At));
+    SmallVector<AttachedVariable, 1> Attached;
+    for (const Declaration &D : distinct(Seen))
+        Attached.push_back(attached(D));
+    return Attached;
 }
 
 bool isCompilerDeclared(const DILocalVariable &Variable) { return Variable.isArtificial() && !Variable.isParameter(); }

@@ -29,6 +29,10 @@ bool isCompilerDeclared(const llvm::DILocalVariable &);
 // The variable of the source whose value this is; none if debug information names several.
 AttachedVariable heldVariable(const llvm::Value &);
 
+// The variables of the source whose value this is, as code at `Reader` sees it: those of the innermost inlined function
+// around it that has one. Pointers to nothing in particular (`void *`) count only where there are no others.
+llvm::SmallVector<AttachedVariable, 1> heldVariables(const llvm::Value &, const llvm::DILocation *Reader);
+
 // The type that a function returns; null for void or unknown.
 const llvm::DIType *resultType(const llvm::DISubprogram &);
 

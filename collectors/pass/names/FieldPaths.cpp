@@ -5,6 +5,7 @@
 #include "llvm/BinaryFormat/Dwarf.h"
 #include "llvm/IR/DerivedTypes.h"
 #include <algorithm>
+#include <set>
 
 using namespace llvm;
 
@@ -88,10 +89,14 @@ Spots partsAt(const Spot &At, uint64_t First, uint64_t Last, Cover Wanted, const
     return Parts;
 }
 
+} // namespace
+
 Spots partsAtOffset(const Spot &At, const DebugTypes &Types) {
     uint64_t First = At.Offset < 0 ? 0 : At.Offset * 8;
     return partsAt(At, First, First + 1, Cover::Whole, Types);
 }
+
+namespace {
 
 // Goes inward until `Matches` and collects what it finds.
 template <typename Predicate> void search(const Spot &At, Predicate Matches, const DebugTypes &Types, Spots &Found) {
@@ -143,6 +148,30 @@ const DIDerivedType *asPart(const DINode *Element) {
     return Part->getTag() == dwarf::DW_TAG_member ? Part : nullptr;
 }
 
+namespace {
+
+const DIDerivedType *onlyPart(const DICompositeType &Structure) {
+    const DIDerivedType *Only = nullptr;
+    for (const DINode *Element : Structure.getElements())
+        if (const DIDerivedType *Part = asPart(Element)) {
+            if (Only)
+                return nullptr;
+            Only = Part;
+        }
+    return Only;
+}
+
+} // namespace
+
+const DIType *onlyPointer(const DIType *Type) {
+    while (Type && !pointee(Type)) {
+        const DIType *Bare = withoutQualifiers(Type);
+        const DIDerivedType *Only = isStructure(Bare) ? onlyPart(*cast<DICompositeType>(Bare)) : nullptr;
+        Type = Only ? Only->getBaseType() : nullptr;
+    }
+    return Type;
+}
+
 std::string partName(const DIDerivedType &Part, const DebugTypes &Types) {
     return Part.getTag() == dwarf::DW_TAG_inheritance ? Types.name(Part.getBaseType()) : Part.getName().str();
 }
@@ -185,7 +214,7 @@ bool FieldPaths::accepts(const Spot &At, const AccessShape &Shape) const {
     bool Many = At.Offset == 0 && (Block || Shape.Type->isVectorTy());
     uint64_t Size = sizeInBytes(Type);
     if (!isStructure(Type) && !isArray(Type))
-        return Many || Shape.Bits || Size == 0 || At.Offset + Shape.Size <= Size;
+        return Many || !Shape.Bits.empty() || Size == 0 || At.Offset + Shape.Size <= Size;
     // Copies or fills the whole thing, or an unknown part of it.
     return Block && At.Offset == 0 && (Shape.Size == 0 || Shape.Size == Size);
 }
@@ -197,8 +226,9 @@ void FieldPaths::collectLeaves(const Spot &At, const AccessShape &Shape, Spots &
         Found.push_back(At);
         return;
     }
-    uint64_t First = At.Offset * 8 + (Shape.Bits ? Shape.Bits->first : 0);
-    uint64_t Last = First + (Shape.Bits ? Shape.Bits->second : std::max<uint64_t>(Shape.Size, 1) * 8);
+    bool Masked = !Shape.Bits.empty();
+    uint64_t First = At.Offset * 8 + (Masked ? Shape.Bits.front().first : 0);
+    uint64_t Last = First + (Masked ? Shape.Bits.front().second : std::max<uint64_t>(Shape.Size, 1) * 8);
     Spots Parts = partsAt(At, First, Last, Cover::Whole, Types);
     if (!Parts.empty()) {
         for (const Spot &Part : Parts)
@@ -207,7 +237,7 @@ void FieldPaths::collectLeaves(const Spot &At, const AccessShape &Shape, Spots &
     }
     Parts = partsAt(At, First, Last, Cover::Partial, Types);
     bool Outside = !isUnbounded(withoutQualifiers(At.Type)) && Last > 8 * sizeInBytes(At.Type);
-    if (Outside && !Shape.Bits)
+    if (Outside && !Masked)
         return;
     // A run of neighbours: all of them, or the structure itself if there are many. Array elements are not told apart.
     if (Parts.empty() || isArray(withoutQualifiers(At.Type)) || Parts.size() > MaxCandidates) {
@@ -217,20 +247,47 @@ void FieldPaths::collectLeaves(const Spot &At, const AccessShape &Shape, Spots &
     Found.append(Parts.begin(), Parts.end());
 }
 
+namespace {
+
+// The shape with one range of bits each.
+SmallVector<AccessShape, 1> byRange(const AccessShape &Shape) {
+    if (Shape.Bits.size() < 2)
+        return {Shape};
+    SmallVector<AccessShape, 1> Parts;
+    for (const auto &Range : Shape.Bits)
+        Parts.push_back({Shape.Size, Shape.Type, {Range}});
+    return Parts;
+}
+
+} // namespace
+
 Spots FieldPaths::leaves(const Spots &At, const AccessShape &Shape) const {
     Spots Found;
-    for (const Spot &Outer : At)
-        collectLeaves(Outer, Shape, Found);
+    for (const AccessShape &Part : byRange(Shape))
+        for (const Spot &Outer : At)
+            collectLeaves(Outer, Part, Found);
     if (Found.size() < 2 || !Shape.Type)
         return Found;
     auto Fits = [&](const Spot &Leaf) {
         const DIType *Type = withoutQualifiers(Leaf.Type);
-        return isKindOf(Type, *Shape.Type) && (Shape.Bits || sizeInBytes(Leaf.Type) == Shape.Size);
+        return isKindOf(Type, *Shape.Type) && (!Shape.Bits.empty() || sizeInBytes(Leaf.Type) == Shape.Size);
     };
     Spots Fitting;
     copy_if(Found, std::back_inserter(Fitting), Fits);
     return Fitting.empty() ? Found : Fitting;
 }
+
+namespace {
+
+// Where too many members come into question, what they are parts of: `value_` for the members of a union `value_`.
+std::string joinPaths(SmallVector<std::string, 4> Paths) {
+    while (std::set<std::string>(Paths.begin(), Paths.end()).size() > MaxCandidates)
+        for (std::string &Path : Paths)
+            Path = StringRef(Path).contains('.') ? StringRef(Path).rsplit('.').first.str() : "";
+    return joinNames(Paths);
+}
+
+} // namespace
 
 void FieldPaths::describe(const Spots &Leaves, AccessName &Name) const {
     SmallVector<std::string, 4> Objects, Fields, Values;
@@ -242,17 +299,36 @@ void FieldPaths::describe(const Spots &Leaves, AccessName &Name) const {
         Values.push_back(Bare && Bare->isForwardDecl() ? "" : Types.name(Leaf.Type));
     }
     Name.ObjectType = joinNames(Objects);
-    Name.Field = joinNames(Fields);
+    Name.Field = joinPaths(std::move(Fields));
     Name.ValueType = joinNames(Values);
 }
+
+namespace {
+
+void addDistinct(StringRef Name, SmallVectorImpl<StringRef> &All) {
+    if (!is_contained(All, Name))
+        All.push_back(Name);
+}
+
+// `{a|b}` is two names; `a.{x|y}` and `{a|b}[]` stay as they are.
+void addChoices(StringRef Name, SmallVectorImpl<StringRef> &All) {
+    StringRef Inner = Name.drop_front().drop_back();
+    if (!Name.starts_with("{") || !Name.ends_with("}") || Inner.find_first_of("{}") != StringRef::npos)
+        return addDistinct(Name, All);
+    SmallVector<StringRef, 4> Choices;
+    Inner.split(Choices, '|');
+    for (StringRef Choice : Choices)
+        addDistinct(Choice, All);
+}
+
+} // namespace
 
 std::string joinNames(ArrayRef<std::string> Names) {
     SmallVector<StringRef, 8> Distinct;
     for (StringRef Name : Names) {
         if (Name.empty())
             return "";
-        if (!is_contained(Distinct, Name))
-            Distinct.push_back(Name);
+        addChoices(Name, Distinct);
     }
     if (Distinct.empty() || Distinct.size() > MaxCandidates)
         return "";

@@ -5,7 +5,6 @@
 #include "names/Attribution.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/DebugInfoMetadata.h"
-#include <optional>
 #include <string>
 
 namespace llvm {
@@ -31,13 +30,19 @@ using Spots = llvm::SmallVector<Spot, 1>;
 // An object of the type; none if the type is unknown.
 Spots whole(const llvm::DIType *);
 
+// First bit and number of bits, each.
+using BitRanges = llvm::SmallVector<std::pair<uint64_t, uint64_t>, 1>;
+
 // The shape of an access as the code sees it.
 struct AccessShape {
     uint64_t Size = 0;                // bytes; 0: dynamic
     const llvm::Type *Type = nullptr; // null for a block
-    // Bits that matter, from the first of the access, where the code masks the rest away (bit-fields).
-    std::optional<std::pair<uint64_t, uint64_t>> Bits; // first, count
+    // Bits that matter, from the first of the access, where the code masks the rest away (bit-fields); none: all.
+    BitRanges Bits;
 };
+
+// The parts of the spot's type that begin at or before it and hold it: one level inward.
+Spots partsAtOffset(const Spot &, const DebugTypes &);
 
 class FieldPaths {
   public:
@@ -60,6 +65,7 @@ class FieldPaths {
 
   private:
     bool accepts(const Spot &, const AccessShape &) const;
+    // Looks at the first range of bits only.
     void collectLeaves(const Spot &, const AccessShape &, Spots &) const;
 
     const DebugTypes &Types;
@@ -67,6 +73,10 @@ class FieldPaths {
 
 // A data member or base class at a fixed offset; null for functions, types, static members and virtual bases.
 const llvm::DIDerivedType *asPart(const llvm::DINode *Element);
+
+// The pointer or reference of which an object of the type consists: itself, or the only member of an iterator or a
+// smart pointer; null for any other type.
+const llvm::DIType *onlyPointer(const llvm::DIType *);
 
 // A part as paths show it: a base class by its name, an anonymous member not at all.
 std::string partName(const llvm::DIDerivedType &Part, const DebugTypes &);

@@ -15,10 +15,13 @@ namespace trackway {
 
 struct Namer::State {
     explicit State(const Module &M)
-        : Layout(M.getDataLayout()), Labels(M), Types(M), Where(Types, Layout), Allocations(Types, Where) {}
+        : Layout(M.getDataLayout()), Labels(M), Types(M), Where(Types, Layout), Allocations(Types, Where) {
+        Tags.read(M);
+    }
 
     const DataLayout &Layout;
     LabelReader Labels;
+    TagNames Tags;
     DebugTypes Types;
     Referents Where;
     AllocationNames Allocations;
@@ -31,7 +34,7 @@ AccessShape shapeOf(const Instruction &Access, const Value *Pointer, uint64_t Si
     for (const AccessPart &Known : accessParts(Access, Layout))
         if (Known.Part == Part)
             return Known.Shape;
-    return {Size, nullptr, std::nullopt};
+    return {Size, nullptr, {}};
 }
 
 void takeVariable(AccessName &Name, const AccessName &From) {
@@ -41,9 +44,11 @@ void takeVariable(AccessName &Name, const AccessName &From) {
     Name.Kind = From.Kind;
 }
 
+bool isTyped(const AccessName &Name) { return !Name.ValueType.empty() && Name.ValueType != NoType; }
+
 // Object, field and value belong together: they are taken as one, or refine the same object.
 void takeType(AccessName &Name, const AccessName &From) {
-    bool NothingKnown = Name.ObjectType.empty() && (Name.ValueType.empty() || Name.ValueType == From.ValueType);
+    bool NothingKnown = Name.ObjectType.empty() && (!isTyped(Name) || Name.ValueType == From.ValueType);
     bool Refines = Name.Field.empty() && !From.Field.empty() && Name.ObjectType == From.ObjectType;
     if (Name.ValueType.empty() && Name.ObjectType == From.ObjectType)
         Name.ValueType = From.ValueType;
@@ -56,7 +61,7 @@ void takeType(AccessName &Name, const AccessName &From) {
 }
 
 bool isComplete(const AccessName &Name) {
-    bool TypeKnown = Name.ObjectType.empty() ? !Name.ValueType.empty() : !Name.Field.empty();
+    bool TypeKnown = Name.ObjectType.empty() ? isTyped(Name) : !Name.Field.empty();
     return TypeKnown && Name.Kind != VariableKind::Unknown;
 }
 
@@ -69,13 +74,14 @@ AccessName Namer::name(const Instruction &Access, const Value *Pointer, uint64_t
     AccessName Name = S->Labels.read(Access, roleOf(Access, Part));
     if (isComplete(Name))
         return Name;
+    takeType(Name, S->Tags.name(Access));
     AccessShape Shape = shapeOf(Access, Pointer, Size, Part, S->Layout);
     if (Pointer->getType()->isPointerTy()) {
-        AccessName Found = S->Where.name(Pointer, Shape);
+        AccessName Found = S->Where.name(Pointer, Shape, Access.getDebugLoc().get());
         takeVariable(Name, Found);
         takeType(Name, Found);
     }
-    if ((Name.ObjectType.empty() || Name.ValueType.empty()) && Part == 0)
+    if ((Name.ObjectType.empty() || !isTyped(Name)) && Part == 0)
         takeType(Name, tbaaName(Access, Shape, S->Types, S->Where.paths()));
     return Name;
 }
@@ -103,6 +109,7 @@ std::vector<TypeLayout> Namer::layouts(ArrayRef<std::string> Types) const {
 
 void removeLabels(Module &M) {
     removeAllLabels(M);
+    removeTagNames(M);
     removeKeptTypes(M);
     for (Function &F : M)
         for (Instruction &I : instructions(F))

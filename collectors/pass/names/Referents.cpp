@@ -59,6 +59,72 @@ bool isScalar(const DIType *Type) {
     return Bare && !isStructure(Bare) && !isArray(Bare);
 }
 
+// Optimised code reaches members by bytes: `getelementptr i8, ptr %p, i64 8`.
+bool isByteOffset(const GEPOperator &Element, const Spots &At, const APInt &Bytes) {
+    return Element.getSourceElementType()->isIntegerTy(8) && !At.empty() && all_of(At, [&](const Spot &Spot) {
+               return isStructure(withoutQualifiers(Spot.Type)) && Bytes.ult(sizeInBytes(Spot.Type));
+           });
+}
+
+bool isSame(const Spot &A, const Spot &B) {
+    return withoutQualifiers(A.Type) == withoutQualifiers(B.Type) && A.Offset == B.Offset && A.Path == B.Path;
+}
+
+// Whether something of this type stands at the begin of the other.
+bool beginsWith(const DIType *Whole, const DIType *Part, const DebugTypes &Types) {
+    Spots First = whole(Whole);
+    while (!First.empty() && withoutQualifiers(First[0].Type) != withoutQualifiers(Part))
+        First = partsAtOffset(First[0], Types);
+    return !First.empty();
+}
+
+// Without pointers to the first member of what another one points to.
+void dropInner(SmallVectorImpl<Referent> &Held, const DebugTypes &Types) {
+    auto Within = [&](const Referent &Inner, const Referent &Outer) {
+        return Inner.At.size() == 1 && Outer.At.size() == 1 && !isSame(Inner.At[0], Outer.At[0]) &&
+               beginsWith(Outer.At[0].Type, Inner.At[0].Type, Types);
+    };
+    SmallVector<Referent, 2> All(Held.begin(), Held.end());
+    erase_if(Held, [&](const Referent &Inner) {
+        return any_of(All, [&](const Referent &Outer) { return Within(Inner, Outer); });
+    });
+}
+
+void addSpots(const Spots &More, Spots &All) {
+    for (const Spot &At : More)
+        if (none_of(All, [&](const Spot &Known) { return isSame(Known, At); }))
+            All.push_back(At);
+}
+
+bool isVoidPointer(const DIType *Type) {
+    const auto *Pointer = dyn_cast_or_null<DIDerivedType>(withoutQualifiers(Type));
+    return Pointer && Pointer->getTag() == dwarf::DW_TAG_pointer_type && !withoutQualifiers(Pointer->getBaseType());
+}
+
+// What may be any of them.
+Referent joined(ArrayRef<Referent> Choices) {
+    if (Choices.size() < 2)
+        return Choices.empty() ? Referent() : Choices.front();
+    Referent Joined;
+    Joined.Kind = Choices.front().Kind;
+    Joined.ThroughPointer = Choices.front().ThroughPointer;
+    Joined.ObjectHint = Choices.front().ObjectHint;
+    SmallVector<std::string, 4> Names;
+    for (const Referent &Choice : Choices) {
+        Names.push_back(Choice.variable());
+        addSpots(Choice.At, Joined.At);
+        Joined.Indexed |= Choice.Indexed;
+        if (Joined.Kind != Choice.Kind)
+            Joined.Kind = VariableKind::Unknown;
+        if (Joined.ObjectHint != Choice.ObjectHint)
+            Joined.ObjectHint.clear();
+    }
+    Joined.Base = joinNames(Names);
+    if (any_of(Choices, [](const Referent &Choice) { return Choice.At.empty(); }))
+        Joined.At.clear();
+    return Joined;
+}
+
 } // namespace
 
 std::string shortened(std::string Text) {
@@ -84,8 +150,10 @@ Referent Referents::of(const Value *Pointer) const {
     return visit(Pointer, W);
 }
 
-AccessName Referents::name(const Value *Pointer, const AccessShape &Shape) const {
-    Referent R = of(Pointer);
+AccessName Referents::name(const Value *Pointer, const AccessShape &Shape, const DILocation *Reader) const {
+    Walk W;
+    W.Reader = Reader;
+    Referent R = visit(Pointer, W);
     AccessName Name;
     Name.Variable = R.variable();
     Name.Kind = R.Kind;
@@ -95,6 +163,9 @@ AccessName Referents::name(const Value *Pointer, const AccessShape &Shape) const
         Name.ValueType = "vtable *";
     if (Name.ObjectType.empty())
         Name.ObjectType = R.ObjectHint;
+    bool Block = !Shape.Type;
+    if (Block && R.Untyped && Name.ObjectType.empty() && Name.ValueType.empty())
+        Name.ValueType = NoType;
     return Name;
 }
 
@@ -102,6 +173,17 @@ Referent Referents::visit(const Value *V, Walk &W) const {
     if (W.Steps == 0)
         return {};
     --W.Steps;
+    Referent R = computed(V, W);
+    bool Complete = !R.Base.empty() && (!R.At.empty() || !R.ObjectHint.empty());
+    if (Complete || isa<Constant, AllocaInst>(V) || R.Kind == VariableKind::CompilerMade)
+        return R;
+    // Where how the pointer came about doesn't say what it points to, a variable that holds it may.
+    Referent Held = ofDebugValue(*V, W);
+    bool SaysMore = R.Base.empty() || !Held.At.empty();
+    return !Held.Base.empty() && SaysMore ? Held : R;
+}
+
+Referent Referents::computed(const Value *V, Walk &W) const {
     if (const auto *Global = dyn_cast<GlobalVariable>(V))
         return ofGlobal(*Global);
     if (const auto *Alloca = dyn_cast<AllocaInst>(V))
@@ -121,7 +203,7 @@ Referent Referents::visit(const Value *V, Walk &W) const {
         return firstPointer(*Part->getAggregateOperand(), W);
     if (isa<BitCastOperator, AddrSpaceCastOperator, FreezeInst>(V))
         return visit(cast<User>(V)->getOperand(0), W);
-    return ofDebugValue(*V);
+    return {};
 }
 
 Referent Referents::ofGlobal(const GlobalVariable &Global) const {
@@ -226,14 +308,16 @@ Referent Referents::ofArgument(const Argument &A) const {
         if (!Parameter.empty())
             return pointedTo(ofDeclared(Parameter, nullptr), whole(Parameter.front().Variable->getType()));
     }
-    return ofDebugValue(A);
+    return {};
 }
 
-Referent Referents::ofDebugValue(const Value &V) const {
-    auto Held = heldVariable(V);
-    if (!Held)
-        return {};
-    return pointedTo(ofVariable(*Held.Variable, *Held.Expression), whole(Held.Variable->getType()));
+Referent Referents::ofDebugValue(const Value &V, const Walk &W) const {
+    SmallVector<Referent, 2> Held;
+    for (const AttachedVariable &Holder : heldVariables(V, W.Reader))
+        Held.push_back(pointedTo(ofVariable(*Holder.Variable, *Holder.Expression),
+                                 whole(onlyPointer(Holder.Variable->getType()))));
+    dropInner(Held, Types);
+    return joined(Held);
 }
 
 Referent Referents::pointedTo(Referent Holder, Spots Leaves) const {
@@ -246,8 +330,9 @@ Referent Referents::pointedTo(Referent Holder, Spots Leaves) const {
     // The pointer stands in the container, the object that it points to doesn't.
     std::string Dereference = Holder.Held && Field.Field.empty() ? "*" : "";
     R.Base = Variable ? Holder.Base : shortened(Dereference + Holder.spell(Field.Field));
-    R.Kind = Variable ? Holder.Kind : VariableKind::Expression;
+    R.Kind = R.Base.empty() ? VariableKind::Unknown : Variable ? Holder.Kind : VariableKind::Expression;
     R.ThroughPointer = true;
+    R.Untyped = !Leaves.empty() && all_of(Leaves, [](const Spot &Leaf) { return isVoidPointer(Leaf.Type); });
     for (const Spot &Leaf : Leaves) {
         const DIType *Bare = withoutQualifiers(Leaf.Type);
         if (Bare && Bare->getTag() != dwarf::DW_TAG_pointer_type)
@@ -282,7 +367,7 @@ Referent Referents::loadedFrom(const Value *Address, const Type &Loaded, Walk &W
     if (Slot && isNameless(*Slot) && contentOf(*Slot))
         return ofTemporary(*Slot, W);
     Referent Holder = visit(Address, W);
-    AccessShape Shape{Layout.getTypeStoreSize(const_cast<Type *>(&Loaded)).getKnownMinValue(), &Loaded, std::nullopt};
+    AccessShape Shape{Layout.getTypeStoreSize(const_cast<Type *>(&Loaded)).getKnownMinValue(), &Loaded, {}};
     Spots Leaves = Paths.leaves(Holder.At, Shape);
     if (Holder.Kind == VariableKind::CompilerMade && Holder.Base == "vtable")
         return Holder;
@@ -292,7 +377,7 @@ Referent Referents::loadedFrom(const Value *Address, const Type &Loaded, Walk &W
 Referent Referents::ofResult(const CallBase &Call, Walk &W) const {
     if (const Value *Same = sameObject(Call))
         return visit(Same, W);
-    Referent R = ofDebugValue(Call);
+    Referent R = ofDebugValue(Call, W);
     if (!R.Base.empty())
         return R;
     const Function *Callee = Call.getCalledFunction();
@@ -314,7 +399,7 @@ Referent Referents::ofResult(const CallBase &Call, Walk &W) const {
 }
 
 Referent Referents::ofEither(const Value &V, Walk &W) const {
-    Referent Debug = ofDebugValue(V);
+    Referent Debug = ofDebugValue(V, W);
     if (!Debug.Base.empty())
         return Debug;
     SmallVector<const Value *, 4> Choices;
@@ -327,23 +412,10 @@ Referent Referents::ofEither(const Value &V, Walk &W) const {
     });
     if (Choices.empty() || Choices.size() > 3)
         return {};
-    Referent Joined = visit(Choices.front(), W);
-    for (const Value *Choice : drop_begin(Choices)) {
-        Referent Other = visit(Choice, W);
-        bool SameSpots = Joined.At.size() == 1 && Other.At.size() == 1 &&
-                         withoutQualifiers(Joined.At[0].Type) == withoutQualifiers(Other.At[0].Type) &&
-                         Joined.At[0].Offset == Other.At[0].Offset && Joined.At[0].Path == Other.At[0].Path;
-        Joined.Base = joinNames({Joined.variable(), Other.variable()});
-        Joined.Held = false;
-        if (Joined.Kind != Other.Kind)
-            Joined.Kind = VariableKind::Unknown;
-        if (!SameSpots)
-            Joined.At.clear();
-        if (Joined.ObjectHint != Other.ObjectHint)
-            Joined.ObjectHint.clear();
-        Joined.Indexed |= Other.Indexed;
-    }
-    return Joined;
+    SmallVector<Referent, 3> Targets;
+    for (const Value *Choice : Choices)
+        Targets.push_back(visit(Choice, W));
+    return joined(Targets);
 }
 
 Referent Referents::ofElement(const GEPOperator &Element, Walk &W) const {
@@ -372,7 +444,7 @@ void Referents::applyOffsets(const GEPOperator &Element, Referent &R) const {
         return;
     }
     const auto *First = dyn_cast<ConstantInt>(Element.idx_begin()->get());
-    bool Subscript = !First || !First->isZero();
+    bool Subscript = (!First || !First->isZero()) && !(Variable.empty() && isByteOffset(Element, R.At, Constant));
     Type *Source = Element.getSourceElementType();
     uint64_t Stride = Source->isSized() ? Layout.getTypeAllocSize(Source).getKnownMinValue() : 0;
     bool InsideObject = any_of(R.At, [](const Spot &At) { return At.Object || !At.Path.empty(); });

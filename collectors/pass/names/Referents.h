@@ -31,6 +31,7 @@ struct Referent {
     VariableKind Kind = VariableKind::Unknown;
     bool ThroughPointer = false; // the object is what Base points to, not Base itself
     bool Indexed = false;        // by a subscript before the first field
+    bool Untyped = false;        // through a `void *`
     bool Held = false;           // the object is an element of the container Base
     Spots At;
     std::string ObjectHint; // what the code calls the structure when debug information does not know it
@@ -49,7 +50,9 @@ class Referents {
     Referents(const DebugTypes &Types, const llvm::DataLayout &Layout) : Types(Types), Paths(Types), Layout(Layout) {}
 
     Referent of(const llvm::Value *Pointer) const;
-    AccessName name(const llvm::Value *Pointer, const AccessShape &) const;
+
+    // `Reader` is where the access stands, if that is known: it chooses among variables that hold the same pointer.
+    AccessName name(const llvm::Value *Pointer, const AccessShape &, const llvm::DILocation *Reader = nullptr) const;
 
     const FieldPaths &paths() const { return Paths; }
 
@@ -58,9 +61,11 @@ class Referents {
     struct Walk {
         unsigned Steps = 48;
         unsigned Loads = 4;
+        const llvm::DILocation *Reader = nullptr;
     };
 
     Referent visit(const llvm::Value *, Walk &) const;
+    Referent computed(const llvm::Value *, Walk &) const;
     Referent ofGlobal(const llvm::GlobalVariable &) const;
     Referent ofAlloca(const llvm::AllocaInst &) const;
     llvm::ArrayRef<AttachedVariable> declaredIn(const llvm::AllocaInst &) const;
@@ -80,7 +85,7 @@ class Referents {
     Referent ofResult(const llvm::CallBase &, Walk &) const;
     Referent ofAccessed(const Accessor &, Walk &) const;
     Referent ofReceiver(const Accessor &, Walk &) const;
-    Referent ofDebugValue(const llvm::Value &) const;
+    Referent ofDebugValue(const llvm::Value &, const Walk &) const;
     Referent ofEither(const llvm::Value &, Walk &) const;
     void applyOffsets(const llvm::GEPOperator &, Referent &) const;
     Referent pointedTo(Referent Holder, Spots Leaves) const;

@@ -3,6 +3,7 @@
 #include "LlvmVersion.h"
 #include "table/Encoding.h"
 #include "table/OperationWriter.h"
+#include "table/PackedBody.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/BinaryFormat/Dwarf.h"
@@ -373,11 +374,12 @@ std::string ModuleTable::serialize() const {
     if (AnyChecksum)
         WriteList(Complete.ChecksumList);
 
+    bool Packed = packBody(Text);
     std::string Table;
     raw_string_ostream Out(Table);
     Out << StringRef("TWTABLE\0", 8);
     fixed(Out, Version, 2);
-    fixed(Out, Flags | (AnyChecksum ? HasChecksums : 0), 2);
+    fixed(Out, Flags | (AnyChecksum ? HasChecksums : 0) | (Packed ? IsPacked : 0), 2);
     fixed(Out, NextCounter, 4);
     fixed(Out, contentHash(Text), 8);
     fixed(Out, Text.size(), 8);

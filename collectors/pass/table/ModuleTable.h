@@ -24,7 +24,8 @@ class ModuleTable {
         RecordsOrder = 4,
         Counts = 8,
         HasFlow = 32,
-        HasChecksums = 64
+        HasChecksums = 64,
+        IsPacked = 128
     };
 
     ModuleTable(const llvm::Module &M, const Namer &Names, uint16_t Flags);

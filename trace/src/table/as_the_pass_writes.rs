@@ -120,6 +120,7 @@ fn flags_of_the_header_are_the_same() {
         ("Counts", flag::COUNTS),
         ("HasFlow", flag::FLOW),
         ("HasChecksums", flag::CHECKSUMS),
+        ("IsPacked", flag::PACKED),
     ];
     let named = expected.map(|(name, bit)| (name.to_owned(), u64::from(bit)));
     assert_eq!(of_pass, named.into());

@@ -14,6 +14,7 @@ mod local_ids;
 mod machine_code;
 mod names;
 mod operation;
+mod packed;
 mod parse;
 mod parse_blocks;
 mod parse_machine_code;

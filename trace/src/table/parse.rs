@@ -1,5 +1,7 @@
 //! Decodes a [`Table`].
 
+use std::borrow::Cow;
+
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::*;
@@ -9,7 +11,7 @@ type Result<T> = std::result::Result<T, TableError>;
 /// A table and where it ends.
 pub(crate) struct Parsed {
     pub(crate) table: Table,
-    /// XXH3-64 of the body.
+    /// XXH3-64 of the body as it is stored.
     pub(crate) key: u64,
     /// Bytes of the table with its header.
     pub(crate) length: usize,
@@ -47,7 +49,11 @@ impl Table {
         if xxh3_64(body) != key {
             return cursor.error("the key is not the hash of the body");
         }
-        let mut parser = Parser::new(body, version);
+        let body = match flags & flag::PACKED {
+            0 => Cow::from(body),
+            _ => packed::unpack(body).or_else(|what| cursor.error(what))?,
+        };
+        let mut parser = Parser::new(&body, version);
         parser.table.oracle = flags & flag::ORACLE != 0;
         parser.table.calls = flags & flag::CALLS != 0;
         parser.table.order = flags & flag::ORDER != 0;

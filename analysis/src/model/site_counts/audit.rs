@@ -1,7 +1,7 @@
 //! What the numbers rest on: how much of the accesses could be attributed.
 
 use trackway_report::{Table, TableBuilder};
-use trackway_trace::{Program, Site};
+use trackway_trace::{AccessKind, Program, Site, VariableKind};
 
 use super::SiteCounters;
 
@@ -15,6 +15,7 @@ struct Attribution {
     with_variable_or_field: u64,
     with_type: u64,
     waiting: u64,
+    to_members: u64,
 }
 
 /// Shares of the executed accesses that have a line, a variable, a field, a type.
@@ -39,6 +40,10 @@ pub(crate) fn attribution_table(program: &Program, counters: &[SiteCounters]) ->
             (row.with_field, row.accesses)
         })
         .share(("with_type", "with a type"), |row| (row.with_type, row.accesses))
+        .count(("to_members", "to members of structures"), |row| row.to_members)
+        .share(("members_with_field", "of members, with a field"), |row| {
+            (row.with_field, row.to_members)
+        })
         .as_record()
         .build()
 }
@@ -59,5 +64,23 @@ impl Attribution {
             &mut self.with_type,
             known(site.object_type) || known(site.value_type),
         );
+        add_if(&mut self.to_members, may_be_to_member(program, site));
     }
+}
+
+/// Whether the site accesses a member of a structure, or may do so because its type is unknown.
+fn may_be_to_member(program: &Program, site: &Site) -> bool {
+    let known = |id| !program.string(id).is_empty();
+    let untyped = !known(site.object_type) && !known(site.value_type);
+    let made = site.variable_kind == VariableKind::CompilerMade;
+    let in_structure = (known(site.object_type) || untyped) && !moves_object(site.kind) && !made;
+    known(site.field) || in_structure
+}
+
+/// Copies and fills without a field take a whole object, or as much of it as only the run knows.
+fn moves_object(kind: AccessKind) -> bool {
+    matches!(
+        kind,
+        AccessKind::CopyRead | AccessKind::CopyWrite | AccessKind::Fill
+    )
 }

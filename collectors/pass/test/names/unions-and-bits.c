@@ -38,3 +38,11 @@ void write_bits(thing *t, int v) {
 // CHECK: write_bits store {{.*}} object='thing' field='third'
 // CHECK: write_bits load {{.*}} object='thing' field='first'
 // CHECK: write_bits store {{.*}} object='thing' field='first'
+
+// Of more members than can be listed, the union that they are parts of is named.
+struct tagged {
+    union { int *a; long *b; char *c; float *d; double *e; } value;
+    int tag;
+};
+void *any_of_five(struct tagged *t) { return *(void **)t; }
+// CHECK: any_of_five load part=0 variable='t' kind=parameter object='tagged' field='value' value=''
