@@ -14,7 +14,7 @@ pub use analyses::{
 };
 pub use engine::{
     partial, run, run_live, share_out, Analysis, Findings, LiveChunk, LiveRun, Observer, Order, RunSummary,
-    SeparateFindings, WorkPart,
+    SeparateFindings, SideBySide, WorkPart,
 };
 pub use model::{
     blocks, cache, control_flow, moments, site_counts, sources, structures, written_in, Names, UNKNOWN,

@@ -9,6 +9,7 @@ use trackway_report::Report;
 use trackway_trace::Trace;
 
 use crate::failure::Failure;
+use crate::kept::{self, KeepingArguments};
 use crate::output::OutputArguments;
 use crate::question::Question;
 use crate::soundness;
@@ -34,6 +35,8 @@ pub struct AllocationsArguments {
     pub depth: u16,
     #[command(flatten)]
     pub output: OutputArguments,
+    #[command(flatten)]
+    pub keeping: KeepingArguments,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -76,6 +79,6 @@ impl Question for AllocationsArguments {
 }
 
 pub fn run(arguments: &AllocationsArguments) -> Result<ExitCode, Failure> {
-    let report = arguments.answer(&Trace::open(&arguments.trace)?)?;
+    let report = kept::ask("allocations", arguments, &arguments.trace, &arguments.keeping)?;
     arguments.output.print(&report, report.tables.first())
 }

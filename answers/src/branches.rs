@@ -9,6 +9,7 @@ use trackway_report::{Report, Table, TableBuilder};
 use trackway_trace::Trace;
 
 use crate::failure::Failure;
+use crate::kept::{self, KeepingArguments};
 use crate::output::{self, OutputArguments};
 use crate::question::Question;
 use crate::reading::{require_accesses, ReadingArguments};
@@ -45,6 +46,8 @@ pub struct BranchesArguments {
     pub table: Option<String>,
     #[command(flatten)]
     pub reading: ReadingArguments,
+    #[command(flatten)]
+    pub keeping: KeepingArguments,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -89,7 +92,7 @@ impl Question for BranchesArguments {
 }
 
 pub fn run(arguments: &BranchesArguments) -> Result<ExitCode, Failure> {
-    let report = arguments.answer(&Trace::open(&arguments.trace)?)?;
+    let report = kept::ask("branches", arguments, &arguments.trace, &arguments.keeping)?;
     let csv = match &arguments.table {
         Some(name) => Some(output::table_named(&report, name)?),
         // The table of predictors is the first.

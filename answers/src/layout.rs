@@ -13,6 +13,7 @@ use trackway_trace::Trace;
 
 use crate::divided::{Divided, Work};
 use crate::failure::Failure;
+use crate::kept::{self, KeepingArguments};
 use crate::model::ModelArguments;
 use crate::output::OutputArguments;
 use crate::question::Question;
@@ -55,6 +56,8 @@ pub struct LayoutArguments {
     pub model: ModelArguments,
     #[command(flatten)]
     pub reading: ReadingArguments,
+    #[command(flatten)]
+    pub keeping: KeepingArguments,
 }
 
 impl LayoutArguments {
@@ -107,7 +110,7 @@ impl Question for LayoutArguments {
 }
 
 pub fn run(arguments: &LayoutArguments) -> Result<ExitCode, Failure> {
-    let report = arguments.answer(&Trace::open(&arguments.trace)?)?;
+    let report = kept::ask("layout", arguments, &arguments.trace, &arguments.keeping)?;
     let csv = match arguments.structure {
         Some(_) => "members",
         None => "structures",

@@ -12,6 +12,7 @@ use trackway_report::{HeatMap, Report, TextStyle};
 use trackway_trace::Trace;
 
 use crate::failure::Failure;
+use crate::kept::{self, KeepingArguments};
 use crate::model::simulated;
 use crate::output::OutputArguments;
 use crate::picture::PictureArguments;
@@ -71,6 +72,8 @@ pub struct MapArguments {
     pub output: OutputArguments,
     #[command(flatten)]
     pub reading: ReadingArguments,
+    #[command(flatten)]
+    pub keeping: KeepingArguments,
 }
 
 impl Question for MapArguments {
@@ -89,7 +92,7 @@ impl Question for MapArguments {
 }
 
 pub fn run(arguments: &MapArguments) -> Result<ExitCode, Failure> {
-    let mut report = arguments.answer(&Trace::open(&arguments.trace)?)?;
+    let mut report = kept::ask("map", arguments, &arguments.trace, &arguments.keeping)?;
     write_pictures(arguments, &mut report)?;
     arguments
         .output

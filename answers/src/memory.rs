@@ -9,6 +9,7 @@ use trackway_report::{Chart, Report, TextStyle};
 use trackway_trace::Trace;
 
 use crate::failure::Failure;
+use crate::kept::{self, KeepingArguments};
 use crate::map::chunk_times;
 use crate::output::OutputArguments;
 use crate::question::Question;
@@ -41,6 +42,8 @@ pub struct MemoryArguments {
     pub table: String,
     #[command(flatten)]
     pub reading: ReadingArguments,
+    #[command(flatten)]
+    pub keeping: KeepingArguments,
 }
 
 impl Question for MemoryArguments {
@@ -58,7 +61,7 @@ impl Question for MemoryArguments {
 }
 
 pub fn run(arguments: &MemoryArguments) -> Result<ExitCode, Failure> {
-    let report = arguments.answer(&Trace::open(&arguments.trace)?)?;
+    let report = kept::ask("memory", arguments, &arguments.trace, &arguments.keeping)?;
     let csv = arguments.output.csv_table(&report, &arguments.table)?;
     arguments
         .output

@@ -14,9 +14,9 @@ use crate::reading::Following;
 
 type Divide = fn(&ArgMatches, Arc<Trace>, String) -> Result<Arc<dyn Divided>, Failure>;
 
-/// Options that say how an answer is printed, or what its picture shows.
-const PRINTING: [&str; 9] = [
-    "json", "csv", "parquet", "table", "svg", "png", "quiet", "name", "thread",
+/// Options that say how an answer is printed or kept, or what its picture shows.
+const PRINTING: [&str; 10] = [
+    "json", "csv", "parquet", "table", "svg", "png", "quiet", "name", "thread", "fresh",
 ];
 
 /// A question about one trace.

@@ -9,6 +9,7 @@ use trackway_report::{HeatMap, Report, Table};
 use trackway_trace::Trace;
 
 use crate::failure::Failure;
+use crate::kept::{self, KeepingArguments};
 use crate::output::OutputArguments;
 use crate::picture::PictureArguments;
 use crate::question::Question;
@@ -48,6 +49,8 @@ pub struct ObjectsArguments {
     pub name: Option<String>,
     #[command(flatten)]
     pub output: OutputArguments,
+    #[command(flatten)]
+    pub keeping: KeepingArguments,
     /// The table that --csv prints, by its name in JSON
     #[arg(long, value_name = "NAME", default_value = "objects", requires = "csv")]
     pub table: String,
@@ -62,14 +65,23 @@ impl Question for ObjectsArguments {
 }
 
 pub fn run(arguments: &ObjectsArguments) -> Result<ExitCode, Failure> {
-    let trace = open_samples(&arguments.trace)?;
-    let objects = Objects::of(&trace, arguments.slices.into());
-    let mut report = report(&trace, &objects, arguments.output.rows());
-    write_pictures(arguments, &objects, &mut report)?;
+    let report = match arguments.picture.file() {
+        Some(_) => with_pictures(arguments)?,
+        None => kept::ask("objects", arguments, &arguments.trace, &arguments.keeping)?,
+    };
     let csv = arguments.output.csv_table(&report, &arguments.table)?;
     arguments.output.print_as(&report, csv, |style| {
         style.report_with(&report, None, &["object_phases", "object_tenths"])
     })
+}
+
+/// The report, with pictures of what no report holds.
+fn with_pictures(arguments: &ObjectsArguments) -> Result<Report, Failure> {
+    let trace = open_samples(&arguments.trace)?;
+    let objects = Objects::of(&trace, arguments.slices.into());
+    let mut report = report(&trace, &objects, arguments.output.rows());
+    write_pictures(arguments, &objects, &mut report)?;
+    Ok(report)
 }
 
 /// Opens a trace for a command that reads its samples.

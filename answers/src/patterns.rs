@@ -10,6 +10,7 @@ use trackway_report::Report;
 use trackway_trace::Trace;
 
 use crate::failure::Failure;
+use crate::kept::{self, KeepingArguments};
 use crate::model::{line_bytes_of_machine, parse_line_size};
 use crate::output::OutputArguments;
 use crate::question::Question;
@@ -44,6 +45,8 @@ pub struct PatternsArguments {
     pub table: PatternsTable,
     #[command(flatten)]
     pub reading: ReadingArguments,
+    #[command(flatten)]
+    pub keeping: KeepingArguments,
 }
 
 named_enum! {
@@ -75,7 +78,7 @@ impl Question for PatternsArguments {
 }
 
 pub fn run(arguments: &PatternsArguments) -> Result<ExitCode, Failure> {
-    let report = arguments.answer(&Trace::open(&arguments.trace)?)?;
+    let report = kept::ask("patterns", arguments, &arguments.trace, &arguments.keeping)?;
     let csv = report.table(arguments.table.name());
     arguments.output.print(&report, csv)
 }

@@ -1,17 +1,27 @@
 //! A progress bar on standard error, if that is a terminal.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use trackway_report::grouped;
 use trackway_trace::{ChunkRef, Trace};
+
+use crate::time_left::TimeLeft;
 
 /// Shows how much of a trace's records has been read, perhaps several times, and at which rate.
 pub struct ReadingProgress {
     bar: ProgressBar,
-    accesses: AtomicU64,
+    /// None if nothing is shown.
+    shown: Option<Mutex<Shown>>,
+}
+
+/// What the bar says.
+struct Shown {
+    accesses: u64,
+    left: TimeLeft,
 }
 
 impl ReadingProgress {
@@ -24,23 +34,32 @@ impl ReadingProgress {
             ProgressDrawTarget::stderr()
         };
         let bar = ProgressBar::with_draw_target(Some(bytes), target);
-        let template = "{bar:30} {bytes}/{total_bytes}  {msg}  {eta} left";
+        let template = "{bar:30} {percent} %  {msg}";
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }
-        ReadingProgress {
-            bar,
-            accesses: AtomicU64::new(0),
-        }
+        let shown = (!bar.is_hidden()).then(|| {
+            Mutex::new(Shown {
+                accesses: 0,
+                left: TimeLeft::new(bytes),
+            })
+        });
+        ReadingProgress { bar, shown }
     }
 
     /// Is called after each chunk, from any thread.
     pub fn advance(&self, accesses: u64, bytes: u64) {
-        let accesses = self.accesses.fetch_add(accesses, Ordering::Relaxed) + accesses;
-        self.bar.inc(bytes);
-        if !self.bar.is_hidden() {
-            self.bar.set_message(rate(accesses, self.bar.elapsed()));
+        let Some(shown) = &self.shown else { return };
+        let mut shown = shown.lock().unwrap_or_else(PoisonError::into_inner);
+        shown.accesses = shown.accesses.saturating_add(accesses);
+        let left = shown.left.advance(bytes, Instant::now());
+        let mut message = rate(shown.accesses, self.bar.elapsed());
+        if let Some(left) = left {
+            message.push_str(&format!("  {} left", HumanDuration(left)));
         }
+        drop(shown);
+        self.bar.inc(bytes);
+        self.bar.set_message(message);
     }
 
     pub fn finish(&self) {

@@ -1,5 +1,6 @@
 //! What a question is.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use clap::Args;
@@ -27,6 +28,11 @@ pub trait Question: Args {
         Err(Failure::new(
             "the work of this analysis can't be divided between processes",
         ))
+    }
+
+    /// Where source files are searched, beside the places that the trace names.
+    fn source_root(&self) -> Option<&Path> {
+        None
     }
 
     /// How the trace is read, if all of it is.

@@ -47,8 +47,8 @@ fn without_accesses(trace: &Trace, what: &str) -> Failure {
     Failure::about(trace.path(), format!("this trace holds {what}"))
 }
 
-/// How a trace is read.
-#[derive(Debug, Clone, Default, Args)]
+/// How a trace is read. That changes no answer.
+#[derive(Clone, Default, Args)]
 pub struct ReadingArguments {
     /// Threads to work with, as far as the order of accesses allows [default: all processors]
     #[arg(short = 'j', long, value_name = "N")]
@@ -68,6 +68,13 @@ pub struct Following(pub Option<Arc<dyn Observer + Send>>);
 impl fmt::Debug for Following {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         formatter.write_str(if self.0.is_some() { "one" } else { "none" })
+    }
+}
+
+/// Nothing: what is kept of an answer goes by the options that it depends on, as they are shown.
+impl fmt::Debug for ReadingArguments {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter.write_str("ReadingArguments")
     }
 }
 

@@ -1,6 +1,6 @@
 //! `trackway report`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -12,6 +12,7 @@ use trackway_trace::Trace;
 use crate::counts;
 use crate::divided::{Divided, Work};
 use crate::failure::Failure;
+use crate::kept::{self, KeepingArguments};
 use crate::output;
 use crate::question::Question;
 use crate::reading::{require_accesses, ReadingArguments};
@@ -49,6 +50,8 @@ pub struct ReportArguments {
     pub drcachesim: Option<drcachesim::Settings>,
     #[command(flatten)]
     pub reading: ReadingArguments,
+    #[command(flatten)]
+    pub keeping: KeepingArguments,
 }
 
 impl Question for ReportArguments {
@@ -73,13 +76,17 @@ impl Question for ReportArguments {
         Ok(Arc::new(Work::new(misses, trace, about, warnings)))
     }
 
+    fn source_root(&self) -> Option<&Path> {
+        self.form.sources.root()
+    }
+
     fn reading(&mut self) -> Option<&mut ReadingArguments> {
         Some(&mut self.reading)
     }
 }
 
 pub fn run(arguments: &ReportArguments) -> Result<ExitCode, Failure> {
-    let report = arguments.answer(&Trace::open(&arguments.trace)?)?;
+    let report = kept::ask("report", arguments, &arguments.trace, &arguments.keeping)?;
     let csv = match &arguments.table {
         Some(name) => Some(output::table_named(&report, name)?),
         None => report.tables.first(),

@@ -13,6 +13,7 @@ use trackway_trace::Trace;
 
 use crate::divided::{Divided, Work};
 use crate::failure::Failure;
+use crate::kept::{self, KeepingArguments};
 use crate::model::{line_bytes_of_machine, parse_line_size};
 use crate::output::OutputArguments;
 use crate::question::Question;
@@ -57,6 +58,8 @@ pub struct ReuseArguments {
     pub line_size: Option<u32>,
     #[command(flatten)]
     pub reading: ReadingArguments,
+    #[command(flatten)]
+    pub keeping: KeepingArguments,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -100,7 +103,7 @@ impl Question for ReuseArguments {
 }
 
 pub fn run(arguments: &ReuseArguments) -> Result<ExitCode, Failure> {
-    let report = arguments.answer(&Trace::open(&arguments.trace)?)?;
+    let report = kept::ask("reuse", arguments, &arguments.trace, &arguments.keeping)?;
     let csv = match arguments.by.is_empty() {
         true => CURVE,
         false => "group_curves",

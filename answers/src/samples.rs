@@ -9,6 +9,7 @@ use trackway_report::Report;
 use trackway_trace::Trace;
 
 use crate::failure::Failure;
+use crate::kept::{self, KeepingArguments};
 use crate::output::OutputArguments;
 use crate::question::Question;
 use crate::soundness;
@@ -30,6 +31,8 @@ pub struct SamplesArguments {
     pub trace: PathBuf,
     #[command(flatten)]
     pub output: OutputArguments,
+    #[command(flatten)]
+    pub keeping: KeepingArguments,
     /// The table that --csv prints, by its name in JSON
     #[arg(long, value_name = "NAME", default_value = "sample_lines", requires = "csv")]
     pub table: String,
@@ -48,7 +51,7 @@ impl Question for SamplesArguments {
 }
 
 pub fn run(arguments: &SamplesArguments) -> Result<ExitCode, Failure> {
-    let report = arguments.answer(&Trace::open(&arguments.trace)?)?;
+    let report = kept::ask("samples", arguments, &arguments.trace, &arguments.keeping)?;
     let csv = arguments.output.csv_table(&report, &arguments.table)?;
     arguments.output.print(&report, csv)
 }

@@ -11,6 +11,7 @@ use trackway_trace::Trace;
 
 use crate::divided::{Divided, Work};
 use crate::failure::Failure;
+use crate::kept::{self, KeepingArguments};
 use crate::model::{line_bytes_of_machine, parse_line_size};
 use crate::output::OutputArguments;
 use crate::question::Question;
@@ -37,6 +38,8 @@ pub struct SharingArguments {
     pub output: OutputArguments,
     #[command(flatten)]
     pub reading: ReadingArguments,
+    #[command(flatten)]
+    pub keeping: KeepingArguments,
 }
 
 impl SharingArguments {
@@ -67,6 +70,6 @@ impl Question for SharingArguments {
 }
 
 pub fn run(arguments: &SharingArguments) -> Result<ExitCode, Failure> {
-    let report = arguments.answer(&Trace::open(&arguments.trace)?)?;
+    let report = kept::ask("sharing", arguments, &arguments.trace, &arguments.keeping)?;
     arguments.output.print(&report, report.tables.first())
 }

@@ -13,6 +13,7 @@ use trackway_report::{grouped, percent, Report};
 use trackway_trace::Trace;
 
 use crate::failure::Failure;
+use crate::kept::{self, KeepingArguments};
 use crate::layout::find;
 use crate::model::{simulated, ModelArguments};
 use crate::output::OutputArguments;
@@ -78,6 +79,8 @@ pub struct WhatIfArguments {
     pub output: OutputArguments,
     #[command(flatten)]
     pub reading: ReadingArguments,
+    #[command(flatten)]
+    pub keeping: KeepingArguments,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -117,7 +120,7 @@ impl Question for WhatIfArguments {
 }
 
 pub fn run(arguments: &WhatIfArguments) -> Result<ExitCode, Failure> {
-    let report = arguments.answer(&Trace::open(&arguments.trace)?)?;
+    let report = kept::ask("whatif", arguments, &arguments.trace, &arguments.keeping)?;
     arguments.output.print(&report, report.tables.first())
 }
 

@@ -59,6 +59,7 @@ pub enum Verb {
     Dump(crate::dump::DumpArguments),
     Verify(crate::verify::VerifyArguments),
     View(trackway_view::ViewArguments),
+    Answers(trackway_answers::kept::KeptArguments),
     Doctor(crate::doctor::DoctorArguments),
     Completions(CompletionsArguments),
     Man(crate::man::ManArguments),

@@ -16,7 +16,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::ExitCode;
 
-use trackway_answers::{check, counts, diff, dump, export, failure, info, output, soundness, verify};
+use trackway_answers::{check, counts, diff, dump, export, failure, info, kept, output, soundness, verify};
 
 pub use arguments::Verb;
 use arguments::{CommandLine, CompletionsArguments};
@@ -76,6 +76,7 @@ fn run(verb: Verb) -> Result<ExitCode, Failure> {
         Verb::Dump(arguments) => dump::run(&arguments),
         Verb::Verify(arguments) => verify::run(&arguments),
         Verb::View(arguments) => trackway_view::run(&arguments),
+        Verb::Answers(arguments) => kept::run(&arguments),
         Verb::Doctor(arguments) => doctor::run(&arguments),
         Verb::Completions(arguments) => print_completions(&arguments),
         Verb::Man(arguments) => man::run(&arguments, CommandLine::command()),

@@ -54,6 +54,16 @@ impl Lane {
     }
 }
 
+/// Accesses of a batch that took place between two times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interval {
+    /// Index of the first access after them; they begin where the interval before ends.
+    pub end: u32,
+    /// CLOCK_MONOTONIC nanoseconds.
+    pub first_ns: u64,
+    pub last_ns: u64,
+}
+
 /// See [`Batch::pieces`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece<'b> {
@@ -113,6 +123,7 @@ pub struct Batch {
     pub first_ns: u64,
     /// When the program handed the chunk's buffer over.
     pub last_ns: u64,
+    pub(crate) intervals: Vec<Interval>,
     /// Index of the first access of the last record. Only the last batches of a chunk have it, if the chunk was swept
     /// from a thread that never handed it over. That access and the later ones were about to happen, but may not have
     /// happened. If that record is a long loop, several batches have nothing else.
@@ -147,6 +158,29 @@ impl Batch {
         let runs = self.runs.iter().skip(runs_from as usize);
         let in_columns = self.len().saturating_sub(from as usize) as u64;
         runs.map(Run::access_count).fold(in_columns, u64::saturating_add)
+    }
+
+    /// When the accesses took place: between `first_ns` and `last_ns`, or of a merged batch, as exactly as is known.
+    pub fn intervals(&self) -> impl Iterator<Item = (u64, Interval)> + '_ {
+        let whole = Interval {
+            end: self.len() as u32,
+            first_ns: self.first_ns,
+            last_ns: self.last_ns,
+        };
+        let whole = self.intervals.is_empty().then(|| (self.access_count(), whole));
+        let mut begin = 0;
+        let parts = self.intervals.iter().map(move |interval| {
+            let accesses = interval.end - std::mem::replace(&mut begin, interval.end);
+            (accesses.into(), *interval)
+        });
+        whole.into_iter().chain(parts)
+    }
+
+    /// Sets the intervals of all accesses, in their order.
+    pub(crate) fn set_intervals(&mut self, intervals: Vec<Interval>) {
+        self.first_ns = intervals.first().map_or(0, |first| first.first_ns);
+        self.last_ns = intervals.last().map_or(0, |last| last.last_ns);
+        self.intervals = intervals;
     }
 
     /// The accesses in program order: stretches of the columns, none of them empty, and runs between them.
@@ -271,6 +305,7 @@ impl Batch {
         self.long_blocks.clear();
         self.values.clear();
         self.value_words.clear();
+        self.intervals.clear();
         self.uncertain_from = None;
         self.uncertain_runs_from = None;
     }
@@ -296,14 +331,12 @@ impl Batch {
             }
             self.marks.push(mark);
         }
-        let long = |block: &&LongBlock| range.contains(&(block.index as usize));
-        let long_blocks = from.long_blocks.iter().filter(long);
-        self.long_blocks.extend(long_blocks.map(|block| LongBlock {
+        let long_blocks = within(&from.long_blocks, &range, |block| block.index);
+        self.long_blocks.extend(long_blocks.iter().map(|block| LongBlock {
             index: block.index - first,
             ..*block
         }));
-        let with_value = |value: &&RecordedValue| range.contains(&(value.index as usize));
-        for value in from.values.iter().filter(with_value) {
+        for value in within(&from.values, &range, |value| value.index) {
             let mut words = self.begin_value(value.index - first, value.shape);
             words.extend_from_slice(from.value_of(value).words);
             self.end_value(words);
@@ -348,6 +381,13 @@ impl Batch {
             count,
         });
     }
+}
+
+/// The entries of accesses in a range; they are sorted by their accesses.
+fn within<'e, E>(entries: &'e [E], range: &Range<usize>, index: impl Fn(&E) -> u32) -> &'e [E] {
+    let first = entries.partition_point(|entry| (index(entry) as usize) < range.start);
+    let end = entries.partition_point(|entry| (index(entry) as usize) < range.end);
+    &entries[first..end]
 }
 
 #[cfg(test)]

@@ -43,7 +43,7 @@ mod trace;
 mod value;
 mod writer;
 
-pub use batch::{Batch, BatchItem, Lane, LongBlock, Piece, RecordedValue, Run};
+pub use batch::{Batch, BatchItem, Interval, Lane, LongBlock, Piece, RecordedValue, Run};
 pub use build_id::{build_id, hexadecimal};
 pub use checksum::{SourceChecksum, SourceChecksums};
 pub use chunk::{Chunk, ChunkFields, ChunkHeader, ChunkKind, ChunkRef, Codec};

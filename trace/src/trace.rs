@@ -12,11 +12,11 @@ pub use growing::GrowingTrace;
 pub use streams::Stream;
 
 use std::fs::File;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use memmap2::{Advice, Mmap};
+use memmap2::{Advice, Mmap, UncheckedAdvice};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::allocations::AllocationStream;
@@ -64,6 +64,17 @@ impl Deref for Bytes {
         match self {
             Bytes::Mapped(map) => map,
             Bytes::Owned(bytes) => bytes,
+        }
+    }
+}
+
+impl Bytes {
+    /// Gives back memory that holds a part of the file. What is read there later comes from the file again.
+    fn release(&self, range: Range<usize>) {
+        if let Bytes::Mapped(map) = self {
+            // SAFETY: the map is of a file and is never written to, so nothing is lost.
+            let _ =
+                unsafe { map.unchecked_advise_range(UncheckedAdvice::DontNeed, range.start, range.len()) };
         }
     }
 }
@@ -235,7 +246,17 @@ impl Trace {
 
     /// Replaces the content of `payload` by the chunk's payload, checked and decompressed.
     pub fn read_payload(&self, chunk: &ChunkRef, payload: &mut Vec<u8>) -> Result<(), TraceError> {
-        self.unpack_payload(chunk, self.stored_payload(chunk)?, 0, payload)
+        let unpacked = self.unpack_payload(chunk, self.stored_payload(chunk)?, 0, payload);
+        self.release(chunk);
+        unpacked
+    }
+
+    /// Gives back the memory that holds a chunk as it is stored.
+    pub(crate) fn release(&self, chunk: &ChunkRef) {
+        let end = chunk.offset.saturating_add(chunk.header.chunk_length());
+        let end = end.min(self.file_length()) as usize;
+        let start = (chunk.offset as usize).min(end);
+        self.bytes.release(start..end);
     }
 
     /// Replaces the content of `payload` by the decompressed payload of a chunk, followed by `padding` zero bytes.

@@ -24,6 +24,19 @@ impl Order {
             false => Order::PerStream,
         }
     }
+
+    /// The order for two analyses in one pass.
+    ///
+    /// # Panics
+    /// If one needs a shard for each stream, and the other one shard for all.
+    pub(crate) fn common(first: Order, second: Order) -> Order {
+        let order = first.max(second);
+        assert!(
+            order != Order::AcrossThreads || first.min(second) != Order::PerStream,
+            "analyses per stream and across threads take different shards"
+        );
+        order
+    }
 }
 
 /// A part of the work on each stream: shards of all parts get all of its batches, and each does what falls to it.
@@ -54,6 +67,16 @@ pub struct Findings {
 }
 
 impl Findings {
+    /// These findings, and then the second ones.
+    pub(crate) fn and(mut self, second: Findings) -> Findings {
+        self.tables.extend(second.tables);
+        self.answer = match (self.answer, second.answer) {
+            (Some(first), Some(second)) => Some(format!("{first}\n{second}")),
+            (first, second) => first.or(second),
+        };
+        self
+    }
+
     /// The findings with what makes them incomplete or doubtful.
     pub fn into_report(self, warnings: Vec<String>) -> Report {
         Report {
@@ -175,13 +198,7 @@ impl<A: Analysis, B: Analysis> Analysis for (A, B) {
     /// # Panics
     /// If one needs a shard for each stream, and the other one shard for all.
     fn order(&self) -> Order {
-        let (first, second) = (self.0.order(), self.1.order());
-        let order = first.max(second);
-        assert!(
-            order != Order::AcrossThreads || first.min(second) != Order::PerStream,
-            "analyses per stream and across threads take different shards"
-        );
-        order
+        Order::common(self.0.order(), self.1.order())
     }
 
     /// Runs reach both or none.
@@ -217,13 +234,7 @@ impl<A: Analysis, B: Analysis> Analysis for (A, B) {
     }
 
     fn finish(&self, shard: Self::Shard, trace: &Trace) -> Findings {
-        let mut findings = self.0.finish(shard.0, trace);
-        let second = self.1.finish(shard.1, trace);
-        findings.tables.extend(second.tables);
-        findings.answer = match (findings.answer, second.answer) {
-            (Some(first), Some(second)) => Some(format!("{first}\n{second}")),
-            (first, second) => first.or(second),
-        };
-        findings
+        let found = self.0.finish(shard.0, trace);
+        found.and(self.1.finish(shard.1, trace))
     }
 }

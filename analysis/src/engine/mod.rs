@@ -7,6 +7,7 @@ pub mod partial;
 mod run;
 mod separate_findings;
 mod share_out;
+mod side_by_side;
 mod team;
 
 pub use analysis::{Analysis, Findings, Order, WorkPart};
@@ -15,3 +16,4 @@ pub(crate) use run::{decoder_for, feed, start_shard, take_merged};
 pub use run::{run, Observer, RunSummary};
 pub use separate_findings::SeparateFindings;
 pub use share_out::share_out;
+pub use side_by_side::SideBySide;

@@ -106,7 +106,7 @@ fn run_across_threads<A: Analysis>(
     let (shard, summary) = match parts {
         1 => {
             let mut shard = start_shard(analysis, trace);
-            let take = |batch: &Batch| analysis.take_batch(&mut shard, batch);
+            let take = |batch: &mut Batch| analysis.take_batch(&mut shard, batch);
             let summary = take_merged(&mut merged, trace, observer, take);
             (shard, summary)
         }
@@ -130,7 +130,7 @@ fn run_merged_in_parts<A: Analysis>(
     let shards = team.run(threads, |team| {
         let mut spare = Batch::default();
         summary = take_merged(merged, trace, observer, |batch| {
-            spare.clone_from(batch);
+            std::mem::swap(&mut spare, batch);
             spare = team.push(std::mem::take(&mut spare));
         });
     });
@@ -141,24 +141,24 @@ fn run_merged_in_parts<A: Analysis>(
     (whole, summary)
 }
 
-/// Gives all batches to `take`, in the merged order.
+/// Gives all batches to `take`, in the merged order. It may exchange them for others.
 pub(crate) fn take_merged(
     merged: &mut MergedStreams,
     trace: &Trace,
     observer: &dyn Observer,
-    mut take: impl FnMut(&Batch),
+    mut take: impl FnMut(&mut Batch),
 ) -> RunSummary {
     let mut summary = RunSummary::default();
     let mut latest = HashMap::new();
     while !observer.is_stopped() {
         match merged.next_batch() {
             Ok(Some(batch)) => {
-                take(batch);
                 summary.add_batch(batch);
                 let is_new = latest.insert(batch.stream, batch.sequence) != Some(batch.sequence);
                 let bytes = if is_new { stored_bytes(trace, batch) } else { 0 };
                 summary.chunks += u64::from(is_new);
                 observer.advance(batch.access_count(), bytes);
+                take(batch);
             }
             Ok(None) => break,
             Err(error) => summary.damage.push(error),

@@ -23,8 +23,13 @@ impl<A> SeparateFindings<A> {
 
     /// What it found in the pass; nothing before.
     pub fn into_findings(self) -> Findings {
+        self.into_parts().1
+    }
+
+    /// The analysis, and what it found in the pass.
+    pub fn into_parts(self) -> (A, Findings) {
         let findings = self.findings.into_inner();
-        findings.unwrap_or_else(PoisonError::into_inner)
+        (self.analysis, findings.unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -45,6 +50,10 @@ impl<A: Analysis> Analysis for SeparateFindings<A> {
 
     fn most_parts(&self) -> u32 {
         self.analysis.most_parts()
+    }
+
+    fn divides_merged(&self) -> bool {
+        self.analysis.divides_merged()
     }
 
     fn start_part(&self, part: WorkPart) -> Self::Shard {

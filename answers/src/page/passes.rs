@@ -1,10 +1,8 @@
-//! The analyses of a page, in as few passes over the trace as their orders allow; of one thread, two at a time.
+//! The analyses of a page, in as few passes over the trace as their orders allow.
 
 use std::num::NonZeroUsize;
-use std::panic;
 use std::path::Path;
 use std::sync::Arc;
-use std::thread;
 
 use trackway_analysis::activity::Activity;
 use trackway_analysis::blocks::Origins;
@@ -17,8 +15,8 @@ use trackway_analysis::reuse::{Reuse, ReuseGrouping, Sampling};
 use trackway_analysis::sharing::Sharing;
 use trackway_analysis::site_counts::{Grouping, Measure};
 use trackway_analysis::structures::Structures;
-use trackway_analysis::{run, Findings, Observer, RunSummary, SeparateFindings};
-use trackway_report::{Report, Table};
+use trackway_analysis::{run, Findings, Observer, RunSummary, SeparateFindings, SideBySide};
+use trackway_report::Report;
 use trackway_trace::Trace;
 
 use crate::failure::Failure;
@@ -36,9 +34,6 @@ const CURVES: usize = 6;
 const SAMPLED_LINES: usize = 1 << 15;
 /// Maximum number of accesses between two that count as together: the default of `trackway layout`.
 const WINDOW: u64 = 100;
-/// Passes over the trace: times, simulation, memory, reuse, and two to simulate the proposed layouts. Those of
-/// [`Origins`] are added.
-const PASSES: u64 = 6;
 
 /// What the analyses are asked with.
 pub struct Settings<'s> {
@@ -62,68 +57,133 @@ pub struct Reports {
     pub sharing: Option<Report>,
 }
 
+impl Reports {
+    fn empty(rank_by: Measure) -> Reports {
+        let nothing = || Findings::default().into_report(Vec::new());
+        Reports {
+            rank_by,
+            misses: nothing(),
+            layout: nothing(),
+            activity: nothing(),
+            map: nothing(),
+            memory: nothing(),
+            reuse: nothing(),
+            sharing: None,
+        }
+    }
+}
+
 /// Reads the trace for all of them.
 pub fn reports(settings: &Settings, trace: &Trace) -> Result<Reports, Failure> {
     let mut warnings = Vec::new();
     let (caches, rank_by) = settings.model.choose(trace, true, &mut warnings)?;
+    let plan = Plan::of(trace, &caches);
     let read = |threads: NonZeroUsize, observer: &dyn Observer| {
         let times = ChunkTimes::count(trace, threads, observer);
-        let reading = |threads| Reading {
+        let reading = Reading {
             trace,
             rows: settings.rows,
             source_root: settings.source_root,
             threads,
             observer,
         };
-        // Streams that are merged take memory, so two passes don't run at once.
-        let at_once = trace.streams().len() <= 1;
-        run_both(
-            at_once,
-            threads,
-            |threads| reading(threads).simulation(caches, rank_by, warnings),
-            |threads| (reading(threads).memory(&times), reading(threads).reuse()),
-        )
+        reading.reports(&plan, &times, (caches, rank_by), warnings)
     };
-    let passes = match Origins::divide(trace.program()) {
-        true => PASSES + Origins::PASSES,
-        false => PASSES,
-    };
-    let (simulation, (memory, reuse)) = settings.reading.with_progress(trace, passes, read);
-    let [misses, layout, activity] = simulation;
-    let (map, memory, sharing) = memory;
-    Ok(Reports {
-        rank_by,
-        misses,
-        layout,
-        activity,
-        map,
-        memory,
-        reuse,
-        sharing,
-    })
+    Ok(settings.reading.with_progress(trace, plan.work(trace), read))
 }
 
-/// Runs both at once, each with a part of the threads if there are several, or one after the other.
-fn run_both<A: Send, B: Send>(
-    at_once: bool,
-    threads: NonZeroUsize,
-    one: impl FnOnce(NonZeroUsize) -> A,
-    other: impl FnOnce(NonZeroUsize) -> B + Send,
-) -> (A, B) {
-    let half = NonZeroUsize::new(threads.get() / 2).filter(|_| at_once);
-    let Some(half) = half else {
-        return (one(threads), other(threads));
-    };
-    let rest = NonZeroUsize::new(threads.get() - half.get()).unwrap_or(half);
-    thread::scope(|scope| {
-        let other = scope.spawn(move || other(half));
-        let one = one(rest);
-        let other = other.join();
-        (one, other.unwrap_or_else(|panic| panic::resume_unwind(panic)))
-    })
+/// Which parts share a pass, as far as the orders that they need allow.
+struct Plan {
+    passes: Vec<Parts>,
 }
 
-/// How a pass reads the trace.
+/// Parts of the page.
+#[derive(Clone, Copy, Default)]
+struct Parts {
+    simulation: bool,
+    memory: bool,
+    reuse: bool,
+}
+
+impl Plan {
+    /// Memory needs one order of all threads, reuse that of each, and the simulation what its caches need.
+    fn of(trace: &Trace, caches: &Caches) -> Plan {
+        let is_merged = trace.streams().len() > 1;
+        let simulation_is_merged = is_merged && caches.any_shared();
+        let parts = Parts {
+            simulation: simulation_is_merged || !is_merged,
+            memory: true,
+            reuse: !is_merged,
+        };
+        let others = Parts {
+            simulation: !parts.simulation,
+            memory: false,
+            reuse: !parts.reuse,
+        };
+        let passes = match is_merged {
+            true => vec![parts, others],
+            false => vec![parts],
+        };
+        Plan { passes }
+    }
+
+    /// The work of all passes, with those before and after.
+    fn work(&self, trace: &Trace) -> u64 {
+        let origins = match Origins::divide(trace.program()) {
+            true => Origins::PASSES,
+            false => 0,
+        };
+        let passes: u64 = self.passes.iter().map(|parts| parts.work()).sum();
+        1 + origins + passes + 2 * TRIAL_WORK
+    }
+}
+
+/// Measures the work of a pass by that of one that only decodes.
+struct Heavy<'o> {
+    observer: &'o dyn Observer,
+    weight: u64,
+}
+
+impl Observer for Heavy<'_> {
+    fn advance(&self, accesses: u64, bytes: u64) {
+        self.observer.advance(accesses, bytes.saturating_mul(self.weight));
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.observer.is_stopped()
+    }
+}
+
+/// Work of the parts of the page, and of each of the two passes that try the proposed layouts, by the time that they
+/// take with programs that follow pointers.
+const SIMULATION_WORK: u64 = 5;
+const MEMORY_WORK: u64 = 5;
+const REUSE_WORK: u64 = 2;
+const TRIAL_WORK: u64 = 4;
+
+impl Parts {
+    fn work(self) -> u64 {
+        let works = [
+            (self.simulation, SIMULATION_WORK),
+            (self.memory, MEMORY_WORK),
+            (self.reuse, REUSE_WORK),
+        ];
+        works
+            .into_iter()
+            .filter_map(|(is_in, work)| is_in.then_some(work))
+            .sum()
+    }
+}
+
+type Simulation = (SeparateFindings<LayoutAndMisses>, SeparateFindings<Activity>);
+
+/// Where memory is, and what threads share of it.
+type Memories<'t> = (
+    SeparateFindings<Map<'t>>,
+    (SeparateFindings<Memory<'t>>, Option<SeparateFindings<Sharing>>),
+);
+
+/// How passes read the trace.
 struct Reading<'r> {
     trace: &'r Trace,
     /// Maximum number of rows of each table.
@@ -133,9 +193,49 @@ struct Reading<'r> {
     observer: &'r dyn Observer,
 }
 
-impl Reading<'_> {
+impl<'r> Reading<'r> {
+    fn reports(
+        &self,
+        plan: &Plan,
+        times: &ChunkTimes,
+        (caches, rank_by): (Caches, Measure),
+        warnings: Vec<String>,
+    ) -> Reports {
+        let mut reports = Reports::empty(rank_by);
+        for parts in &plan.passes {
+            let analyses = SideBySide(
+                parts.simulation.then(|| self.simulation(&caches, rank_by)),
+                SideBySide(
+                    parts.memory.then(|| self.memory(times)),
+                    parts.reuse.then(|| SeparateFindings::new(self.reuse())),
+                ),
+            );
+            let observer = Heavy {
+                observer: self.observer,
+                weight: parts.work(),
+            };
+            let (common, summary) = run(&analyses, self.trace, self.threads, &observer);
+            let pass = Pass {
+                reading: self,
+                common,
+                summary,
+            };
+            let SideBySide(simulation, SideBySide(memory, reuse)) = analyses;
+            if let Some(simulation) = simulation {
+                pass.report_simulation(simulation, &warnings, &mut reports);
+            }
+            if let Some(memory) = memory {
+                pass.report_memory(memory, &mut reports);
+            }
+            if let Some(reuse) = reuse {
+                reports.reuse = pass.report(reuse.into_findings(), Vec::new());
+            }
+        }
+        reports
+    }
+
     /// Misses, layouts and what each thread did when.
-    fn simulation(&self, caches: Caches, rank_by: Measure, warnings: Vec<String>) -> [Report; 3] {
+    fn simulation(&self, caches: &Caches, rank_by: Measure) -> Simulation {
         let shown = Shown {
             only: None,
             top: STRUCTURES,
@@ -147,27 +247,19 @@ impl Reading<'_> {
             .into_iter()
             .filter(|grouping| machine_code || *grouping != Grouping::Instruction);
         let groupings = (shown_groupings.collect(), self.rows);
-        let simulated = LayoutAndMisses::new(structures, caches, WINDOW, shown, groupings)
+        let simulated = LayoutAndMisses::new(structures, caches.clone(), WINDOW, shown, groupings)
             .with_sources_below(self.source_root);
-        let analyses = (simulated, SeparateFindings::new(Activity::new(self.trace)));
-        let (misses, summary) = run(&analyses, self.trace, self.threads, self.observer);
-        let (simulated, activity) = analyses;
-        let mut layout = simulated.into_layout_findings(self.trace, self.threads, self.observer);
-        layout.tables.extend(order_of(&misses).cloned());
-        let activity = activity.into_findings();
-        [
-            soundness::report(self.trace, misses, &summary, warnings.clone()),
-            soundness::report(self.trace, layout, &summary, warnings),
-            Report {
-                answer: String::new(),
-                warnings: Vec::new(),
-                tables: activity.tables,
-            },
-        ]
+        (
+            SeparateFindings::new(simulated),
+            SeparateFindings::new(Activity::new(self.trace)),
+        )
     }
 
     /// The map, the allocations and, if there are several threads, what they share.
-    fn memory(&self, times: &ChunkTimes) -> (Report, Report, Option<Report>) {
+    fn memory<'t>(&self, times: &'t ChunkTimes) -> Memories<'t>
+    where
+        'r: 't,
+    {
         let origins = Arc::new(Origins::of(self.trace, self.threads, self.observer));
         let map = Map::new(self.trace, times, Arc::clone(&origins), self.whole_map(times));
         let memory = Memory::new(self.trace, times, origins, DEFAULT_SHORT_LIFE, self.rows);
@@ -175,17 +267,9 @@ impl Reading<'_> {
             let line_bytes = line_bytes_of_machine(self.trace).into();
             SeparateFindings::new(Sharing::new(self.trace.program(), line_bytes, self.rows))
         });
-        let analyses = (
+        (
             SeparateFindings::new(map),
             (SeparateFindings::new(memory), sharing),
-        );
-        let (common, summary) = run(&analyses, self.trace, self.threads, self.observer);
-        let (map, (memory, sharing)) = analyses;
-        let report = |findings| self.report(findings, &common, &summary);
-        (
-            report(map.into_findings()),
-            report(memory.into_findings()),
-            sharing.map(|sharing| report(sharing.into_findings())),
         )
     }
 
@@ -205,8 +289,8 @@ impl Reading<'_> {
         }
     }
 
-    fn reuse(&self) -> Report {
-        let reuse = Reuse {
+    fn reuse(&self) -> Reuse {
+        Reuse {
             line_bytes: line_bytes_of_machine(self.trace),
             merged: false,
             sampling: Some(Sampling::Lines(SAMPLED_LINES)),
@@ -214,19 +298,49 @@ impl Reading<'_> {
             origins: Arc::new(Origins::none(self.trace.program())),
             top: CURVES,
             fine: true,
-        };
-        let (findings, summary) = run(&reuse, self.trace, self.threads, self.observer);
-        soundness::report(self.trace, findings, &summary, Vec::new())
-    }
-
-    /// Makes the report of an analysis that shared its pass; `common` is what the pass itself found.
-    fn report(&self, mut findings: Findings, common: &Findings, summary: &RunSummary) -> Report {
-        findings.tables.extend(order_of(common).cloned());
-        soundness::report(self.trace, findings, summary, Vec::new())
+        }
     }
 }
 
-/// What all numbers of a pass across threads are based on.
-fn order_of(findings: &Findings) -> impl Iterator<Item = &Table> {
-    findings.tables.iter().filter(|table| table.name() == "order")
+/// A pass that is over.
+struct Pass<'p> {
+    reading: &'p Reading<'p>,
+    /// What the pass itself found.
+    common: Findings,
+    summary: RunSummary,
+}
+
+impl Pass<'_> {
+    fn report_simulation(&self, simulation: Simulation, warnings: &[String], reports: &mut Reports) {
+        let Reading {
+            trace,
+            threads,
+            observer,
+            ..
+        } = *self.reading;
+        let (simulated, activity) = simulation;
+        let (simulated, misses) = simulated.into_parts();
+        let observer = Heavy {
+            observer,
+            weight: TRIAL_WORK,
+        };
+        let layout = simulated.into_layout_findings(trace, threads, &observer);
+        reports.misses = self.report(misses, warnings.to_vec());
+        reports.layout = self.report(layout, warnings.to_vec());
+        reports.activity = activity.into_findings().into_report(Vec::new());
+    }
+
+    fn report_memory(&self, (map, (memory, sharing)): Memories, reports: &mut Reports) {
+        let report = |findings| self.report(findings, Vec::new());
+        reports.map = report(map.into_findings());
+        reports.memory = report(memory.into_findings());
+        reports.sharing = sharing.map(|sharing| report(sharing.into_findings()));
+    }
+
+    /// Makes the report of an analysis that shared the pass.
+    fn report(&self, mut findings: Findings, warnings: Vec<String>) -> Report {
+        let order = self.common.tables.iter().filter(|table| table.name() == "order");
+        findings.tables.extend(order.cloned());
+        soundness::report(self.reading.trace, findings, &self.summary, warnings)
+    }
 }

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args;
+use trackway_answers::kept::KeepingArguments;
 use trackway_answers::model::ModelArguments;
 use trackway_answers::reading::ReadingArguments;
 use trackway_answers::sources::SourceArguments;
@@ -59,9 +60,17 @@ pub struct ViewArguments {
     pub json: bool,
     #[command(flatten)]
     pub reading: ReadingArguments,
+    #[command(flatten)]
+    pub keeping: KeepingArguments,
 }
 
 impl ViewArguments {
+    /// The options on which the page depends.
+    pub(crate) fn that_matter(&self) -> String {
+        let (model, sources) = (&self.model, &self.sources);
+        format!("{} {model:?} {sources:?} {}", self.rows(), self.no_source)
+    }
+
     /// Rows per table.
     pub fn rows(&self) -> usize {
         match self.top {

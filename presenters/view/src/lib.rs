@@ -21,6 +21,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use trackway_answers::failure::Failure;
+use trackway_answers::kept::Asked;
 use trackway_answers::output;
 use trackway_trace::Trace;
 
@@ -33,16 +34,14 @@ pub fn run(arguments: &ViewArguments) -> Result<ExitCode, Failure> {
     if let Some(address) = arguments.serve {
         // A port that is taken is reported before the work instead of after it.
         let listener = serve::listen(address, arguments.allow_remote)?;
-        serve::serve(
-            &listener,
-            &page_of_file(arguments)?.to_html(),
-            arguments.allow_remote,
-        )?;
+        let page = text(arguments, Form::Html)?;
+        serve::serve(&listener, &page, arguments.allow_remote)?;
     } else if arguments.json {
-        output::print(&format!("{:#}\n", page_of_file(arguments)?.to_json()))?;
+        output::print(&text(arguments, Form::Json)?)?;
     } else {
-        Target::of(arguments).check()?;
-        write_page(arguments, &Trace::open(&arguments.trace)?)?;
+        let target = Target::of(arguments);
+        target.check()?;
+        target.write(&text(arguments, Form::Html)?, arguments.reading.quiet)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -65,6 +64,26 @@ pub fn write_page(arguments: &ViewArguments, trace: &Trace) -> Result<PathBuf, F
     Ok(target.into_path())
 }
 
-fn page_of_file(arguments: &ViewArguments) -> Result<Page, Failure> {
-    build::page(arguments, &Trace::open(&arguments.trace)?)
+/// What becomes of a page.
+#[derive(Debug, Clone, Copy)]
+enum Form {
+    Html,
+    Json,
+}
+
+/// The page of a trace, unless it is kept from an earlier time.
+fn text(arguments: &ViewArguments, form: Form) -> Result<String, Failure> {
+    let asked = Asked {
+        verb: "view",
+        options: format!("{form:?} {}", arguments.that_matter()),
+        trace: &arguments.trace,
+        source_root: arguments.sources.root(),
+    };
+    asked.answer(&arguments.keeping, |trace| {
+        let page = build::page(arguments, trace)?;
+        Ok(match form {
+            Form::Html => page.to_html(),
+            Form::Json => format!("{:#}\n", page.to_json()),
+        })
+    })
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
+use serde::{Deserialize, Serialize};
 
 pub use builder::{top_title, Heading, Quotient, TableBuilder, Whole};
 pub(crate) use column::CellType;
@@ -21,7 +22,7 @@ const UNIT: &str = "unit";
 const ASIDE: &str = "aside";
 
 /// How a table is best shown to people.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Layout {
     /// Many rows below a heading.
     Rows,
@@ -40,7 +41,38 @@ pub struct Table {
     batch: RecordBatch,
 }
 
+/// A table without its cells.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct TableHead {
+    name: String,
+    title: String,
+    layout: Layout,
+    total_rows: Option<usize>,
+    ranked_by: Option<String>,
+}
+
 impl Table {
+    pub(crate) fn of(head: TableHead, batch: RecordBatch) -> Table {
+        Table {
+            name: head.name,
+            title: head.title,
+            layout: head.layout,
+            total_rows: head.total_rows,
+            ranked_by: head.ranked_by,
+            batch,
+        }
+    }
+
+    pub(crate) fn head(&self) -> TableHead {
+        TableHead {
+            name: self.name.clone(),
+            title: self.title.clone(),
+            layout: self.layout,
+            total_rows: self.total_rows,
+            ranked_by: self.ranked_by.clone(),
+        }
+    }
+
     /// Name for programs: lower case, no spaces.
     pub fn name(&self) -> &str {
         &self.name

@@ -87,7 +87,10 @@ impl<'t> Decoder<'t> {
 
     /// Reads a chunk of records and decodes it batch by batch. Chunks may be decoded in any order.
     pub fn decode(&mut self, chunk: &ChunkRef) -> Result<Batches<'_, 't>, TraceError> {
-        self.decode_stored(chunk, self.trace.stored_payload(chunk)?)
+        let trace = self.trace;
+        let batches = self.decode_stored(chunk, trace.stored_payload(chunk)?);
+        trace.release(chunk);
+        batches
     }
 
     /// The same for a chunk that the trace's file need not hold: `stored` is its payload as it would stand in the file.
@@ -176,6 +179,7 @@ pub struct Batches<'d, 't> {
 }
 
 /// [`Batches`] without their decoder, to be resumed with the same one.
+#[derive(Clone)]
 pub(crate) struct Suspended {
     chunk: ChunkRef,
     length: usize,

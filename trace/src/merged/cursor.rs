@@ -4,9 +4,13 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::exactness::Exactness;
-use super::points::{points, Point};
-use crate::decoder::Suspended;
-use crate::{Batch, ChunkRef, Decoder, Trace, TraceError};
+use super::held::{Held, Supply};
+use super::points::Point;
+use super::FEWEST_ACCESSES;
+use crate::{Batch, ChunkRef, Interval, TraceError};
+
+/// When the next access of a stream takes place, as far as is known, and the stream's index. The least one goes on.
+pub(super) type Turn = (u64, usize);
 
 /// The part of a chunk between two neighbouring points. Its accesses and marks keep the stream's order, and took place
 /// between two times.
@@ -46,18 +50,19 @@ impl Piece {
     }
 }
 
-/// Where the merge stands in a stream. It holds one chunk of it, decompressed, and its points.
+/// Where the merge stands in a stream. It holds one chunk of it, and its points.
 pub(super) struct Cursor<'t> {
+    index: usize,
     chunks: &'t [ChunkRef],
-    decoder: Decoder<'t>,
-    /// The chunk that is being decoded; none between chunks.
-    chunk: Option<Suspended>,
+    /// What comes next of the present chunk; none between chunks.
+    held: Option<Held<'t>>,
     piece: Piece,
     /// The ends of the chunk's further pieces.
     ends: VecDeque<Point>,
     /// The next access and mark of the chunk.
     access: u64,
     mark: u64,
+    batch: Batch,
     /// The first access and mark of the present batch.
     batch_access: u64,
     batch_mark: u64,
@@ -66,17 +71,17 @@ pub(super) struct Cursor<'t> {
 }
 
 impl<'t> Cursor<'t> {
-    /// Makes a cursor at the stream's beginning.
-    pub(super) fn new(trace: &'t Trace, chunks: &'t [ChunkRef]) -> Self {
+    /// Makes a cursor at the beginning of the stream with this index.
+    pub(super) fn new(index: usize, chunks: &'t [ChunkRef]) -> Self {
         let begin = Point {
             access: 0,
             mark: 0,
             time_ns: chunks.first().map_or(0, |chunk| chunk.header.first_ns),
         };
         Cursor {
+            index,
             chunks,
-            decoder: Decoder::new(trace).joining_first(),
-            chunk: None,
+            held: None,
             piece: Piece {
                 from: begin,
                 to: begin,
@@ -84,55 +89,58 @@ impl<'t> Cursor<'t> {
             ends: VecDeque::new(),
             access: 0,
             mark: 0,
+            batch: Batch::default(),
             batch_access: 0,
             batch_mark: 0,
             latest_stamp_ns: 0,
         }
     }
 
-    /// When the next access takes place, as far as is known: not before any point that it follows, not after any that
-    /// follows it.
+    /// The time of the next access is not before any point that it follows, nor after any that follows it.
+    pub(super) fn turn(&self) -> Turn {
+        (self.time_ns(), self.index)
+    }
+
     pub(super) fn time_ns(&self) -> u64 {
         self.piece.time_of(self.access)
-    }
-
-    /// The next access whose estimated time is later, within the present piece.
-    pub(super) fn first_after(&self, time_ns: u64) -> u64 {
-        self.piece.first_after(time_ns)
-    }
-
-    /// The next access.
-    pub(super) fn access(&self) -> u64 {
-        self.access
     }
 
     /// Goes on to a piece that is not at its end, and to further chunks; false at the stream's end.
     pub(super) fn advance(
         &mut self,
-        scanner: &mut Decoder<'t>,
+        supply: &mut Supply<'t>,
         exactness: &mut Exactness,
     ) -> Result<bool, TraceError> {
+        while !self.advance_in_chunk(exactness) {
+            if let Some(held) = self.held.take() {
+                supply.close(held);
+            }
+            let Some((chunk, rest)) = self.chunks.split_first() else {
+                return Ok(false);
+            };
+            self.chunks = rest;
+            self.begin_chunk(chunk, supply)?;
+        }
+        Ok(true)
+    }
+
+    /// Goes on to a piece that is not at its end; false at the chunk's end.
+    fn advance_in_chunk(&mut self, exactness: &mut Exactness) -> bool {
         while self.is_piece_done() {
             match self.ends.pop_front() {
                 Some(end) => self.begin_piece(end, exactness),
-                None => {
-                    let Some((chunk, rest)) = self.chunks.split_first() else {
-                        return Ok(false);
-                    };
-                    self.chunks = rest;
-                    self.begin_chunk(chunk, scanner)?;
-                }
+                None => return false,
             }
         }
-        Ok(true)
+        true
     }
 
     fn is_piece_done(&self) -> bool {
         self.access >= self.piece.to.access && self.mark >= self.piece.to.mark
     }
 
-    fn begin_chunk(&mut self, chunk: &'t ChunkRef, scanner: &mut Decoder<'t>) -> Result<(), TraceError> {
-        self.chunk = None;
+    fn begin_chunk(&mut self, chunk: &'t ChunkRef, supply: &mut Supply<'t>) -> Result<(), TraceError> {
+        self.batch.clear();
         (self.access, self.mark) = (0, 0);
         (self.batch_access, self.batch_mark) = (0, 0);
         let begin = Point {
@@ -145,8 +153,8 @@ impl<'t> Cursor<'t> {
             to: begin,
         };
         self.ends.clear();
-        self.chunk = Some(self.decoder.decode(chunk)?.suspend());
-        self.ends.extend(points(scanner, chunk));
+        let (held, ends) = supply.open(chunk)?;
+        (self.held, self.ends) = (Some(held), ends);
         Ok(())
     }
 
@@ -166,50 +174,84 @@ impl<'t> Cursor<'t> {
         exactness.add(self.piece.accesses(), self.piece.duration_ns());
     }
 
-    /// Replaces `part` by the accesses up to `end`, as far as they stand in one batch and one piece, and the marks
-    /// between them.
-    pub(super) fn take(&mut self, end: u64, part: &mut Batch) -> Result<(), TraceError> {
+    /// Replaces `part` by the accesses, and the marks between them, up to the turn of `others`, as far as they stand in
+    /// one batch.
+    pub(super) fn take(
+        &mut self,
+        others: Option<Turn>,
+        (supply, exactness): (&mut Supply<'t>, &mut Exactness),
+        part: &mut Batch,
+    ) -> Result<(), TraceError> {
         part.clear();
         while self.is_batch_done() && !self.is_piece_done() {
-            self.next_batch()?;
+            self.next_batch(supply)?;
         }
         if self.is_piece_done() {
             return Ok(());
         }
-        let batch = self.decoder.last_batch();
-        let first = (self.access - self.batch_access) as usize;
-        let end = end.min(self.piece.to.access) - self.batch_access;
-        let accesses = first..batch.len().min(end as usize).max(first);
-        let marks = self.marks_up_to(accesses.end);
-        part.copy_part(batch, accesses.clone(), marks.clone());
-        part.process = batch.process;
-        part.stream = batch.stream;
-        part.sequence = batch.sequence;
-        part.first_ns = self.piece.from.time_ns;
-        part.last_ns = self.piece.to.time_ns;
-        self.access += accesses.len() as u64;
-        self.mark += marks.len() as u64;
+        let first_access = (self.access - self.batch_access) as usize;
+        let first_mark = (self.mark - self.batch_mark) as usize;
+        let mut intervals = std::mem::take(&mut part.intervals);
+        loop {
+            self.take_of_piece(others);
+            intervals.push(Interval {
+                end: (self.access - self.batch_access) as u32 - first_access as u32,
+                first_ns: self.piece.from.time_ns,
+                last_ns: self.piece.to.time_ns,
+            });
+            if !self.goes_on(others, exactness) {
+                break;
+            }
+        }
+        let accesses = first_access..(self.access - self.batch_access) as usize;
+        self.move_to(part, accesses, first_mark..(self.mark - self.batch_mark) as usize);
+        part.set_intervals(intervals);
         Ok(())
     }
 
-    fn is_batch_done(&self) -> bool {
-        let batch = self.decoder.last_batch();
-        let access = self.access - self.batch_access;
-        let mark = self.mark - self.batch_mark;
-        access >= batch.len() as u64 && mark >= batch.marks.len() as u64
+    /// Steps over the accesses of the piece that come before the turn of `others`, and over the marks between them.
+    fn take_of_piece(&mut self, others: Option<Turn>) {
+        let until = others.map_or(u64::MAX, |(time_ns, _)| time_ns);
+        let wanted = self.piece.first_after(until).max(self.access + FEWEST_ACCESSES);
+        let first = (self.access - self.batch_access) as usize;
+        let end = (wanted.min(self.piece.to.access) - self.batch_access) as usize;
+        let end = self.batch.len().min(end).max(first);
+        let marks = self.marks_up_to(end);
+        self.access += (end - first) as u64;
+        self.mark += marks.len() as u64;
     }
 
-    fn next_batch(&mut self) -> Result<(), TraceError> {
-        let batch = self.decoder.last_batch();
-        self.batch_access += batch.len() as u64;
-        self.batch_mark += batch.marks.len() as u64;
-        let found = match self.chunk.take() {
-            Some(chunk) => {
-                let mut batches = self.decoder.resume(chunk);
-                let found = batches.next_batch().map(|batch| batch.is_some());
-                self.chunk = Some(batches.suspend());
-                found
-            }
+    /// Whether the batch goes on before the turn of `others`, perhaps in another piece.
+    fn goes_on(&mut self, others: Option<Turn>, exactness: &mut Exactness) -> bool {
+        let is_next = |cursor: &Self| others.is_none_or(|others| cursor.turn() < others);
+        let is_early = |cursor: &Self| others.is_none_or(|(time_ns, _)| cursor.time_ns() <= time_ns);
+        !self.is_batch_done() && is_next(self) && self.advance_in_chunk(exactness) && is_early(self)
+    }
+
+    /// Replaces `part` by these accesses and marks of the batch, which is given away if that is all of it.
+    fn move_to(&mut self, part: &mut Batch, accesses: Range<usize>, marks: Range<usize>) {
+        if accesses == (0..self.batch.len()) && marks == (0..self.batch.marks.len()) {
+            std::mem::swap(part, &mut self.batch);
+            self.batch.clear();
+            (self.batch_access, self.batch_mark) = (self.access, self.mark);
+            return;
+        }
+        part.copy_part(&self.batch, accesses, marks);
+        part.come_from(&self.batch);
+    }
+
+    fn is_batch_done(&self) -> bool {
+        let access = self.access - self.batch_access;
+        let mark = self.mark - self.batch_mark;
+        access >= self.batch.len() as u64 && mark >= self.batch.marks.len() as u64
+    }
+
+    fn next_batch(&mut self, supply: &mut Supply<'t>) -> Result<(), TraceError> {
+        self.batch_access += self.batch.len() as u64;
+        self.batch_mark += self.batch.marks.len() as u64;
+        self.batch.clear();
+        let found = match &mut self.held {
+            Some(held) => supply.next_batch(held, &mut self.batch),
             None => Ok(false),
         };
         if !matches!(found, Ok(true)) {
@@ -224,11 +266,12 @@ impl<'t> Cursor<'t> {
     /// The marks of the batch from the next one on that stand before its access `end`; at the end of the batch or of
     /// the piece, also those after the last access. None of a later piece.
     fn marks_up_to(&self, end: usize) -> Range<usize> {
-        let batch = self.decoder.last_batch();
         let first = (self.mark - self.batch_mark) as usize;
         let in_piece = (self.piece.to.mark - self.batch_mark) as usize;
-        let at_end = end == batch.len() || self.batch_access + end as u64 == self.piece.to.access;
-        let candidates = batch.marks[first..].iter().take(in_piece.saturating_sub(first));
+        let at_end = end == self.batch.len() || self.batch_access + end as u64 == self.piece.to.access;
+        let candidates = self.batch.marks[first..]
+            .iter()
+            .take(in_piece.saturating_sub(first));
         let count = candidates
             .take_while(|mark| (mark.before as usize) < end || at_end && mark.before as usize == end)
             .count();

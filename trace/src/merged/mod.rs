@@ -6,19 +6,21 @@
 //! stream always comes before what follows a point of another stream with a later time. As long as the former is still
 //! to come, its stream's next time is at most that of its point. That is the smaller time, so its stream goes on.
 //!
-//! Memory, for each stream that has begun and not ended at the present time: one chunk, decompressed, 24 bytes for each of
-//! its order points, and one batch.
+//! Memory, for each stream that has begun and not ended at the present time: one chunk, 24 bytes for each of its order
+//! points, and one batch. Chunks are held decoded as long as there is room ([`held`]), the others decompressed.
 
 mod cursor;
 mod exactness;
+mod held;
 mod points;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::{Batch, ChunkRef, Decoder, Trace, TraceError};
-use cursor::Cursor;
+use crate::{Batch, ChunkRef, Trace, TraceError};
+use cursor::{Cursor, Turn};
 pub use exactness::{Exactness, INTERVALS_NS};
+use held::Supply;
 
 /// At least so many accesses of a stream follow each other, if its piece has them. The estimate is not exact enough for
 /// a finer order.
@@ -26,11 +28,9 @@ const FEWEST_ACCESSES: u64 = 8;
 
 /// All batches of a trace in one order.
 pub struct MergedStreams<'t> {
-    trace: &'t Trace,
-    /// Finds the points of chunks.
-    scanner: Decoder<'t>,
-    /// Time of each stream's next access, and the stream's index in `cursors`.
-    next: BinaryHeap<Reverse<(u64, usize)>>,
+    supply: Supply<'t>,
+    /// The turn of each stream; its index is that in `cursors`.
+    next: BinaryHeap<Reverse<Turn>>,
     cursors: Vec<Progress<'t>>,
     exactness: Exactness,
     batch: Batch,
@@ -51,8 +51,7 @@ impl<'t> MergedStreams<'t> {
             .enumerate()
             .filter_map(|(index, chunks)| Some(Reverse((chunks.first()?.header.first_ns, index))));
         MergedStreams {
-            trace,
-            scanner: Decoder::new(trace).with_runs(),
+            supply: Supply::new(trace),
             next: begins.collect(),
             cursors: chunks.map(Progress::Waiting).collect(),
             exactness: Exactness::default(),
@@ -60,16 +59,17 @@ impl<'t> MergedStreams<'t> {
         }
     }
 
-    /// The next accesses and marks, all of one stream and one piece, whose times are the batch's `first_ns` and
-    /// `last_ns`. None after the last. An error concerns one chunk, and ends that chunk.
-    pub fn next_batch(&mut self) -> Result<Option<&Batch>, TraceError> {
+    /// The next accesses and marks, all of one stream, between the times of the batch's `first_ns` and `last_ns`;
+    /// [`Batch::intervals`] has those of its pieces. None after the last. An error concerns one chunk, and ends that
+    /// chunk. The batch may be exchanged for another one, to be filled next.
+    pub fn next_batch(&mut self) -> Result<Option<&mut Batch>, TraceError> {
         while let Some(Reverse((_, index))) = self.next.pop() {
             let taken = self.take_from(index);
             if let Progress::Begun(cursor) = &self.cursors[index] {
-                self.next.push(Reverse((cursor.time_ns(), index)));
+                self.next.push(Reverse(cursor.turn()));
             }
             if taken? {
-                return Ok(Some(&self.batch));
+                return Ok(Some(&mut self.batch));
             }
         }
         Ok(None)
@@ -82,25 +82,23 @@ impl<'t> MergedStreams<'t> {
 
     /// Takes a batch from the stream, unless another one's turn comes first or this one has ended.
     fn take_from(&mut self, index: usize) -> Result<bool, TraceError> {
-        let next_of_others = self.next.peek().map_or(u64::MAX, |Reverse((time, _))| *time);
+        let others = self.next.peek().map(|Reverse(turn)| *turn);
         let progress = &mut self.cursors[index];
         if let Progress::Waiting(chunks) = *progress {
-            *progress = Progress::Begun(Box::new(Cursor::new(self.trace, chunks)));
+            *progress = Progress::Begun(Box::new(Cursor::new(index, chunks)));
         }
         let Progress::Begun(cursor) = progress else {
             return Ok(false);
         };
-        if !cursor.advance(&mut self.scanner, &mut self.exactness)? {
+        if !cursor.advance(&mut self.supply, &mut self.exactness)? {
             *progress = Progress::Ended;
             return Ok(false);
         }
-        if cursor.time_ns() > next_of_others {
+        if others.is_some_and(|(time_ns, _)| cursor.time_ns() > time_ns) {
             return Ok(false);
         }
-        let end = cursor
-            .first_after(next_of_others)
-            .max(cursor.access() + FEWEST_ACCESSES);
-        cursor.take(end, &mut self.batch)?;
+        let tools = (&mut self.supply, &mut self.exactness);
+        cursor.take(others, tools, &mut self.batch)?;
         Ok(!self.batch.is_empty())
     }
 }

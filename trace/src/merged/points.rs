@@ -1,5 +1,7 @@
 //! Where the order points of a chunk stand, found before its accesses are merged.
 
+use std::collections::VecDeque;
+
 use crate::{Batch, ChunkRef, Decoder, Event, Run};
 
 /// A point of a chunk whose time is known.
@@ -12,24 +14,27 @@ pub(super) struct Point {
     pub(super) time_ns: u64,
 }
 
+impl Point {
+    /// The chunk's begin, with the time of its end.
+    pub(super) fn begin_of(chunk: &ChunkRef) -> Point {
+        Point {
+            access: 0,
+            mark: 0,
+            time_ns: chunk.header.last_ns,
+        }
+    }
+}
+
 /// All of a chunk's order points, and its end as the last one.
-pub(super) fn points(scanner: &mut Decoder<'_>, chunk: &ChunkRef) -> Vec<Point> {
-    let mut points = Vec::new();
-    let mut end = Point {
-        access: 0,
-        mark: 0,
-        time_ns: chunk.header.last_ns,
-    };
+pub(super) fn points(scanner: &mut Decoder<'_>, chunk: &ChunkRef) -> VecDeque<Point> {
+    let mut points = VecDeque::new();
+    let mut end = Point::begin_of(chunk);
     let Ok(mut batches) = scanner.decode(chunk) else {
         return points; // it can't be decoded at all, which its cursor has seen
     };
     loop {
         match batches.next_batch() {
-            Ok(Some(batch)) => {
-                add_points(batch, &end, &mut points);
-                end.access = end.access.saturating_add(batch.access_count());
-                end.mark += batch.marks.len() as u64;
-            }
+            Ok(Some(batch)) => add_points(batch, &mut end, &mut points),
             Ok(None) => break,
             Err(_) => {
                 end.mark += 1; // so that the cursor gets to the error, and reports it
@@ -37,12 +42,12 @@ pub(super) fn points(scanner: &mut Decoder<'_>, chunk: &ChunkRef) -> Vec<Point> 
             }
         }
     }
-    points.push(end);
+    points.push_back(end);
     points
 }
 
-/// `begin` is what precedes the batch in the chunk.
-fn add_points(batch: &Batch, begin: &Point, points: &mut Vec<Point>) {
+/// Adds the batch's points. `end` is what precedes it in the chunk, and moves to its end.
+pub(super) fn add_points(batch: &Batch, end: &mut Point, points: &mut VecDeque<Point>) {
     let mut runs = batch.runs.iter().peekable();
     let mut in_runs = 0u64;
     for (index, mark) in batch.marks.iter().enumerate() {
@@ -50,11 +55,13 @@ fn add_points(batch: &Batch, begin: &Point, points: &mut Vec<Point>) {
             in_runs = in_runs.saturating_add(Run::access_count(run));
         }
         if let Event::Order { time_ns, .. } = batch.event(*mark) {
-            points.push(Point {
-                access: begin.access + u64::from(mark.before) + in_runs,
-                mark: begin.mark + index as u64,
+            points.push_back(Point {
+                access: end.access + u64::from(mark.before) + in_runs,
+                mark: end.mark + index as u64,
                 time_ns,
             });
         }
     }
+    end.access = end.access.saturating_add(batch.access_count());
+    end.mark += batch.marks.len() as u64;
 }

@@ -48,6 +48,26 @@ impl Activity {
         }
     }
 
+    fn take_interval(&self, shard: &mut ActivityShard, stream: u32, accesses: u64, times: (u64, u64)) {
+        let Some(interval) = Interval::new(times) else {
+            shard.without_time = shard.without_time.saturating_add(accesses);
+            return;
+        };
+        match &mut shard.latest {
+            Some(latest) if latest.stream == stream && latest.interval == interval => {
+                latest.accesses = latest.accesses.saturating_add(accesses);
+            }
+            _ => {
+                self.settle(shard);
+                shard.latest = Some(Latest {
+                    stream,
+                    interval,
+                    accesses,
+                });
+            }
+        }
+    }
+
     fn settle(&self, shard: &mut ActivityShard) {
         let Some(latest) = shard.latest.take() else { return };
         let counts = shard
@@ -74,23 +94,13 @@ impl Analysis for Activity {
     }
 
     fn take_batch(&self, shard: &mut ActivityShard, batch: &Batch) {
-        let accesses = batch.access_count();
-        let Some(interval) = Interval::new((batch.first_ns, batch.last_ns)) else {
-            shard.without_time = shard.without_time.saturating_add(accesses);
-            return;
-        };
-        match &mut shard.latest {
-            Some(latest) if latest.stream == batch.stream && latest.interval == interval => {
-                latest.accesses = latest.accesses.saturating_add(accesses);
-            }
-            _ => {
-                self.settle(shard);
-                shard.latest = Some(Latest {
-                    stream: batch.stream,
-                    interval,
-                    accesses,
-                });
-            }
+        for (accesses, interval) in batch.intervals() {
+            self.take_interval(
+                shard,
+                batch.stream,
+                accesses,
+                (interval.first_ns, interval.last_ns),
+            );
         }
     }
 

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
-use trackway_trace::{Batch, Program, Trace};
+use trackway_trace::{Batch, Interval, Program, Trace};
 
 use crate::model::site_counts::Grouping;
 use crate::{Analysis, Findings, Order, WorkPart};
@@ -119,7 +119,7 @@ impl Sharing {
     }
 
     #[inline]
-    fn take(&self, shard: &mut SharingShard, batch: &Batch, index: usize) {
+    fn take(&self, shard: &mut SharingShard, batch: &Batch, index: usize, interval: Interval) {
         let (site, address) = (batch.site[index], batch.address[index]);
         let last_byte = address.saturating_add(batch.length(index).saturating_sub(1));
         let mut access = Access {
@@ -127,8 +127,8 @@ impl Sharing {
             site,
             writes: self.writes[site.index()],
             parts: 0,
-            from_ns: batch.first_ns,
-            until_ns: batch.last_ns,
+            from_ns: interval.first_ns,
+            until_ns: interval.last_ns,
         };
         for number in address / self.line_bytes..=last_byte / self.line_bytes {
             if number & u64::from(shard.part.count - 1) != u64::from(shard.part.number) {
@@ -172,8 +172,10 @@ impl Analysis for Sharing {
     }
 
     fn take_batch(&self, shard: &mut SharingShard, batch: &Batch) {
-        for index in 0..batch.len() {
-            self.take(shard, batch, index);
+        let mut first = 0;
+        for (_, interval) in batch.intervals() {
+            let accesses = std::mem::replace(&mut first, interval.end)..interval.end;
+            accesses.for_each(|index| self.take(shard, batch, index as usize, interval));
         }
     }
 

@@ -1,8 +1,8 @@
 //! Blocks of memory that live at the present time of a trace.
 
-use std::collections::BTreeMap;
-
 use trackway_trace::{Event, Program};
+
+use crate::model::blocks::BlockIndex;
 
 const NO_SLOT: u32 = u32::MAX;
 
@@ -81,7 +81,7 @@ pub(super) fn static_blocks(program: &Program) -> impl Iterator<Item = Change> +
 /// The blocks of one process, with something to know of each.
 #[derive(Debug, Clone)]
 pub(super) struct Blocks<T> {
-    live: BTreeMap<u64, u32>,
+    live: BlockIndex,
     slots: Vec<Slot<T>>,
     free: Vec<u32>,
     /// Grows with every block that begins.
@@ -103,8 +103,7 @@ struct Slot<T> {
 #[derive(Debug, Clone, Copy)]
 struct Latest {
     start: u64,
-    /// Exclusive.
-    end: u64,
+    length: u64,
     slot: u32,
     begun: u64,
 }
@@ -113,12 +112,12 @@ impl<T> Blocks<T> {
     pub fn new(sites: usize) -> Blocks<T> {
         let nothing = Latest {
             start: 0,
-            end: 0,
+            length: 0,
             slot: NO_SLOT,
             begun: u64::MAX,
         };
         Blocks {
-            live: BTreeMap::new(),
+            live: BlockIndex::default(),
             slots: Vec::new(),
             free: Vec::new(),
             begun: 0,
@@ -132,11 +131,9 @@ impl<T> Blocks<T> {
         if length == 0 {
             return;
         }
-        while let Some((&first, &slot)) = self.live.range(..end).next_back() {
-            if self.slots[slot as usize].end <= start {
-                break;
-            }
-            self.end(first);
+        let slots = &self.slots;
+        for slot in self.live.overlapping(start, end, |slot| slots[slot as usize].end) {
+            self.end_slot(slot);
         }
         self.begun += 1;
         let slot = Slot {
@@ -155,21 +152,27 @@ impl<T> Blocks<T> {
                 self.slots.len() as u32 - 1
             }
         };
-        self.live.insert(start, index);
+        self.live.insert(start, end, index);
     }
 
     pub fn end(&mut self, start: u64) {
-        if let Some(index) = self.live.remove(&start) {
-            self.slots[index as usize].begun = 0;
-            self.free.push(index);
+        if let Some(index) = self.live.starting_at(start) {
+            self.end_slot(index);
         }
+    }
+
+    fn end_slot(&mut self, index: u32) {
+        let slot = &mut self.slots[index as usize];
+        self.live.remove(slot.start, slot.end);
+        slot.begun = 0;
+        self.free.push(index);
     }
 
     /// The block that holds the address, with its start, for an access of that site.
     #[inline]
     pub fn at(&mut self, site: usize, address: u64) -> Option<(u64, &mut T)> {
         let latest = self.latest[site];
-        let is_inside = address.wrapping_sub(latest.start) < latest.end - latest.start;
+        let is_inside = address.wrapping_sub(latest.start) < latest.length;
         let is_valid = match latest.slot {
             NO_SLOT => latest.begun == self.begun,
             slot => latest.begun == self.slots[slot as usize].begun,
@@ -189,29 +192,35 @@ impl<T> Blocks<T> {
 
     #[inline(never)]
     fn find(&mut self, site: usize, address: u64) -> u32 {
-        let before = self.live.range(..=address).next_back();
-        let mut gap_start = 0;
-        if let Some((&start, &index)) = before {
-            let slot = &self.slots[index as usize];
-            if address < slot.end {
-                self.latest[site] = Latest {
-                    start,
-                    end: slot.end,
+        let slots = &self.slots;
+        let range_of = |slot: u32| match slots.get(slot as usize) {
+            Some(slot) if slot.begun > 0 => slot.start..slot.end,
+            _ => 0..0,
+        };
+        let found = self.live.find(address, range_of);
+        let (slot, latest) = match found {
+            Ok(index) => {
+                let slot = &slots[index as usize];
+                let latest = Latest {
+                    start: slot.start,
+                    length: slot.end - slot.start,
                     slot: index,
                     begun: slot.begun,
                 };
-                return index;
+                (index, latest)
             }
-            gap_start = slot.end;
-        }
-        let after = self.live.range(address..).next();
-        self.latest[site] = Latest {
-            start: gap_start,
-            end: after.map_or(u64::MAX, |(&start, _)| start),
-            slot: NO_SLOT,
-            begun: self.begun,
+            Err((start, end)) => {
+                let latest = Latest {
+                    start,
+                    length: end.wrapping_sub(start),
+                    slot: NO_SLOT,
+                    begun: self.begun,
+                };
+                (NO_SLOT, latest)
+            }
         };
-        NO_SLOT
+        self.latest[site] = latest;
+        slot
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
 
-use trackway_trace::{Batch, Trace};
+use trackway_trace::{Batch, BatchItem, Lane, Piece, SiteId, Trace};
 
 use super::blocks::{static_blocks, Blocks, Change, Numbering};
 use crate::engine::Observer;
@@ -113,6 +113,7 @@ pub(super) fn purposes(
     let survey = Survey {
         trace,
         structures,
+        names_field: structures.sites.iter().map(Option::is_some).collect(),
         found: Mutex::default(),
     };
     crate::run(&survey, trace, threads, observer);
@@ -122,6 +123,8 @@ pub(super) fn purposes(
 struct Survey<'s> {
     trace: &'s Trace,
     structures: &'s Structures,
+    /// Whether a site's accesses are to a known field.
+    names_field: Vec<bool>,
     found: Mutex<Purposes>,
 }
 
@@ -152,6 +155,36 @@ impl<'s> Survey<'s> {
         });
     }
 
+    #[inline(always)]
+    fn take(
+        &self,
+        purposes: &mut Purposes,
+        blocks: &mut Blocks<Candidate>,
+        site: SiteId,
+        address: u64,
+        length: impl Fn() -> u64,
+    ) {
+        if self.names_field[site.index()] {
+            if let Some((start, candidate)) = blocks.at(site.index(), address) {
+                self.vote(purposes, candidate, site.0, (address - start, length()));
+            }
+        }
+    }
+
+    /// A loop that names no field says nothing.
+    fn take_run(&self, purposes: &mut Purposes, blocks: &mut Blocks<Candidate>, lanes: &[Lane], count: u64) {
+        let names_field = |lane: &Lane| self.names_field[lane.site.index()];
+        if !lanes.iter().any(names_field) {
+            return;
+        }
+        for iteration in 0..count {
+            for lane in lanes {
+                let address = lane.address_in(iteration);
+                self.take(purposes, blocks, lane.site, address, || lane.size.into());
+            }
+        }
+    }
+
     /// Votes by an access of this many bytes, `inside` bytes past the block's start.
     fn vote(
         &self,
@@ -173,6 +206,9 @@ impl<'s> Survey<'s> {
             candidate.votes = 0;
         }
         let (purpose, extent) = purposes.get_mut(candidate.number);
+        if *purpose == Purpose::Mixed {
+            return; // and remains so
+        }
         let size = self.structures.list[field.structure].size;
         // Fills and copies of some of an object's members are named by the object.
         let is_whole = length > 0 && length.is_multiple_of(size);
@@ -197,7 +233,10 @@ fn judge(
     let size = structures.list[structure].size;
     let phase = offset
         .map(|offset| inside.wrapping_sub(offset) as i64)
-        .map(|start| start.rem_euclid(size as i64) as u64);
+        .map(|start| match u64::try_from(start) {
+            Ok(start) if start < size => start, // the first object; a division takes longer
+            _ => start.rem_euclid(size as i64) as u64,
+        });
     let own = phase.map_or(Purpose::Unknown, |phase| Purpose::Array {
         structure: structure as u32,
         phase,
@@ -263,33 +302,34 @@ impl Analysis for Survey<'_> {
         }
     }
 
+    fn takes_runs(&self) -> bool {
+        true
+    }
+
     fn take_batch(&self, shard: &mut SurveyShard, batch: &Batch) {
         self.begin(shard, batch);
         let Some(blocks) = shard.processes.get_mut(&batch.process) else {
             return;
         };
-        let mut marks = batch.marks.iter().peekable();
-        for (index, (site, &address)) in batch.site.iter().zip(&batch.address).enumerate() {
-            while let Some(mark) = marks.next_if(|mark| mark.before as usize <= index) {
-                let changes = shard.numbering.changes(batch.event(*mark));
-                changes
-                    .into_iter()
-                    .flatten()
-                    .for_each(|change| apply(blocks, change));
-            }
-            if self.structures.sites[site.index()].is_some() {
-                if let Some((start, candidate)) = blocks.at(site.index(), address) {
-                    let place = (address - start, batch.length(index));
-                    self.vote(&mut shard.purposes, candidate, site.0, place);
+        for item in batch.items() {
+            match item {
+                BatchItem::Event(event) => {
+                    let changes = shard.numbering.changes(event);
+                    changes
+                        .into_iter()
+                        .flatten()
+                        .for_each(|change| apply(blocks, change));
+                }
+                BatchItem::Accesses(Piece::Accesses(range)) => {
+                    for index in range {
+                        let (site, address) = (batch.site[index], batch.address[index]);
+                        self.take(&mut shard.purposes, blocks, site, address, || batch.length(index));
+                    }
+                }
+                BatchItem::Accesses(Piece::Run(run)) => {
+                    self.take_run(&mut shard.purposes, blocks, batch.lanes(run), run.count);
                 }
             }
-        }
-        for mark in marks {
-            let changes = shard.numbering.changes(batch.event(*mark));
-            changes
-                .into_iter()
-                .flatten()
-                .for_each(|change| apply(blocks, change));
         }
     }
 

@@ -38,20 +38,28 @@ impl Sieve {
     }
 
     pub fn take(&mut self, batch: &Batch, emit: &mut dyn FnMut(Partitioned)) {
-        let times = if self.times {
-            (batch.first_ns, batch.last_ns)
-        } else {
-            (0, 0)
-        };
-        let origin = Origin {
-            process: batch.process,
-            first_ns: times.0,
-            last_ns: times.1,
-        };
-        if self.open.is_some_and(|open| open != (batch.stream, origin)) {
-            self.end_segments();
+        match self.times {
+            true => self.take_intervals(batch),
+            false => self.take_pieces(batch),
         }
-        self.open = Some((batch.stream, origin));
+        if self.parts.iter().any(|part| part.open_len() >= BLOCK_BYTES) {
+            self.end_segments();
+            self.emit_from(BLOCK_BYTES, emit);
+        }
+    }
+
+    /// Takes the accesses of a merged batch, which has no runs.
+    fn take_intervals(&mut self, batch: &Batch) {
+        let mut first = 0;
+        for (_, interval) in batch.intervals() {
+            self.come_to(batch, (interval.first_ns, interval.last_ns));
+            let accesses = std::mem::replace(&mut first, interval.end)..interval.end;
+            accesses.for_each(|index| self.access(batch, index as usize));
+        }
+    }
+
+    fn take_pieces(&mut self, batch: &Batch) {
+        self.come_to(batch, (0, 0));
         for piece in batch.pieces() {
             match piece {
                 Piece::Accesses(range) => range.for_each(|index| self.access(batch, index)),
@@ -61,10 +69,19 @@ impl Sieve {
                 }
             }
         }
-        if self.parts.iter().any(|part| part.open_len() >= BLOCK_BYTES) {
+    }
+
+    /// Ends the open segments if what comes next has another origin.
+    fn come_to(&mut self, batch: &Batch, (first_ns, last_ns): (u64, u64)) {
+        let origin = Origin {
+            process: batch.process,
+            first_ns,
+            last_ns,
+        };
+        if self.open.is_some_and(|open| open != (batch.stream, origin)) {
             self.end_segments();
-            self.emit_from(BLOCK_BYTES, emit);
         }
+        self.open = Some((batch.stream, origin));
     }
 
     #[inline(always)]

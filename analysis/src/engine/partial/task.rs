@@ -181,9 +181,9 @@ impl<A: Portable> Work<'_, A> {
     }
 
     /// Gives all batches in one order to `take`.
-    fn in_order(&self, take: impl FnMut(&Batch)) -> Partial<A::Shard> {
+    fn in_order(&self, mut take: impl FnMut(&Batch)) -> Partial<A::Shard> {
         let mut merged = MergedStreams::new(self.trace);
-        let summary = take_merged(&mut merged, self.trace, &|_: u64, _: u64| (), take);
+        let summary = take_merged(&mut merged, self.trace, &|_: u64, _: u64| (), |batch| take(batch));
         Partial {
             shard: None,
             summary,

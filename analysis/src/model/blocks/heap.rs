@@ -212,7 +212,11 @@ impl<D: Inherit> Heap<D> {
 
     /// The slot of the block in which the address lies; else the addresses around it, of its page, that are in no block.
     pub(super) fn find(&self, address: u64) -> Result<u32, (u64, u64)> {
-        self.index.find(address, |slot| self.end_of(slot))
+        let range_of = |slot: u32| {
+            let block = self.slots.get(slot as usize).and_then(|slot| slot.block.as_ref());
+            block.map_or(0..0, |block| block.start..block.end())
+        };
+        self.index.find(address, range_of)
     }
 
     pub(super) fn block(&self, slot: u32) -> Option<&Block> {

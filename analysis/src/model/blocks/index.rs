@@ -1,6 +1,9 @@
 //! Finds blocks by address.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
+use std::iter;
+use std::ops::Range;
 
 use super::PAGE_SHIFT;
 use crate::model::cache::LineHash;
@@ -10,12 +13,29 @@ const PAGE_BYTES: u64 = 1 << PAGE_SHIFT;
 /// A block's first address, and its slot.
 type Entry = (u64, u32);
 
+/// Addresses that share a hint: the smallest blocks of allocators.
+const HINT_SHIFT: u32 = 4;
+/// A power of two; they stay in a core's cache.
+const HINTS: usize = 1 << 15;
+
 /// Where blocks that don't overlap begin. Blocks of up to a page are kept by the page of their beginning, in order of
 /// address, so that one lies on two pages at most. Larger blocks are kept in a tree.
-#[derive(Debug, Clone, Default)]
-pub(super) struct BlockIndex {
+#[derive(Debug, Clone)]
+pub(crate) struct BlockIndex {
     small: HashMap<u64, Vec<Entry>, LineHash>,
     large: BTreeMap<u64, u32>,
+    /// Slots that were found for addresses like this. Each may be wrong, which its block tells.
+    hints: Vec<Cell<u32>>,
+}
+
+impl Default for BlockIndex {
+    fn default() -> Self {
+        BlockIndex {
+            small: HashMap::default(),
+            large: BTreeMap::new(),
+            hints: vec![Cell::new(0); HINTS],
+        }
+    }
 }
 
 impl BlockIndex {
@@ -57,7 +77,20 @@ impl BlockIndex {
 
     /// The slot of the block that holds the address. Otherwise, the addresses of its page around it that are in no
     /// block: the first one, and the first one past them (0: the end of the address space).
-    pub fn find(&self, address: u64, end_of: impl Fn(u32) -> u64) -> Result<u32, (u64, u64)> {
+    /// `range_of` gives the addresses of the block in a slot, none if there is no such block.
+    pub fn find(&self, address: u64, range_of: impl Fn(u32) -> Range<u64>) -> Result<u32, (u64, u64)> {
+        let hint = &self.hints[(address >> HINT_SHIFT) as usize % HINTS];
+        if range_of(hint.get()).contains(&address) {
+            return Ok(hint.get());
+        }
+        let found = self.search(address, |slot| range_of(slot).end);
+        if let Ok(slot) = found {
+            hint.set(slot);
+        }
+        found
+    }
+
+    fn search(&self, address: u64, end_of: impl Fn(u32) -> u64) -> Result<u32, (u64, u64)> {
         let page = address >> PAGE_SHIFT;
         let mut from = page << PAGE_SHIFT;
         let mut last = from | (PAGE_BYTES - 1);
@@ -67,9 +100,13 @@ impl BlockIndex {
             Some(position) => entries.get(position),
             None => page.checked_sub(1).and_then(|page| self.small.get(&page)?.last()),
         };
-        let large_before = self.large.range(..=address).next_back();
-        let large_before = large_before.map(|(start, slot)| (*start, *slot));
-        for (_, slot) in before.copied().into_iter().chain(large_before) {
+        // Most accesses go to small blocks, and no other block lies there.
+        let large_before = || self.large.range(..=address).next_back().map(|(_, slot)| *slot);
+        let small_before = before.map(|(_, slot)| *slot);
+        for slot in small_before
+            .into_iter()
+            .chain(iter::once_with(large_before).flatten())
+        {
             let end = end_of(slot);
             if end > address {
                 return Ok(slot);

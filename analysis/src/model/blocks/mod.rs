@@ -15,6 +15,7 @@ mod user_code;
 
 pub(crate) use allocation_names::AllocationNames;
 pub use heap::{Block, End, Heap, Inherit, Witness};
+pub(crate) use index::BlockIndex;
 pub use lanes::{parts_of_lanes, LaneRest};
 pub(crate) use origins::OriginCursor;
 pub use origins::Origins;

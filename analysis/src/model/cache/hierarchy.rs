@@ -2,6 +2,7 @@
 
 use super::classes::Classifier;
 use super::entry::{DIRTY, OWNED, PREFETCHED};
+use super::plain::residues;
 use super::store::LineStore;
 use super::strides::Strides;
 use super::tlb::Tlb;
@@ -36,7 +37,6 @@ pub(super) struct Rules {
     /// Lines of the first level on a page.
     pub page_lines: u64,
     fill_is_use: bool,
-    /// Whether a line is in the first level, and the one used last there, after each access to it.
     lines_stay: bool,
     /// Whether the first level is write-back.
     keeps_stores: bool,
@@ -72,17 +72,43 @@ pub(super) struct Core<S> {
     /// The further private levels.
     pub outer: Vec<Cache<S>>,
     pub tlb: Tlb,
-    /// The line that a load, or a store, may touch again without changing anything.
-    latest: [u64; 2],
+    latest: Latest,
 }
 
 impl<S> Core<S> {
     /// To be called when a line has left the first level, or is no longer owned.
     pub fn forget(&mut self, line: u64) {
-        self.latest = self
-            .latest
-            .map(|latest| if latest == line { NO_LINE } else { latest });
+        let latest = self.latest.of(line);
+        *latest = latest.map(|latest| if latest == line { NO_LINE } else { latest });
     }
+}
+
+/// Lines that a load, or a store, may touch again without changing anything: of each residue of lines, the latest one.
+#[derive(Debug, Clone)]
+struct Latest(Vec<[u64; 2]>);
+
+impl Latest {
+    /// A line of another set leaves the order of use of its own set alone. But a TLB, classes and what only holds for
+    /// the very last line know of all lines: then there is one residue.
+    fn new(caches: &Caches) -> Latest {
+        let residues = match lines_stay(caches) && caches.tlbs().is_empty() && !caches.classes() {
+            true => residues(caches.levels()[0].geometry.sets()),
+            false => 1,
+        };
+        Latest(vec![[NO_LINE; 2]; residues])
+    }
+
+    #[inline(always)]
+    fn of(&mut self, line: u64) -> &mut [u64; 2] {
+        let residue = line as usize & (self.0.len() - 1);
+        &mut self.0[residue]
+    }
+}
+
+/// Whether a line is in the first level, and the one used last in its set, after each access to it.
+fn lines_stay(caches: &Caches) -> bool {
+    let first = caches.levels()[0];
+    first.policy.fill_is_use() && first.write_allocate && !caches.prefetches() && !caches.includes()
 }
 
 /// One cache.
@@ -171,7 +197,7 @@ impl<S: LineStore> Hierarchy<S> {
     fn remember(&mut self, core: usize, line: u64, is_write: bool) {
         if self.rules.lines_stay {
             let written = self.rules.keeps_stores;
-            let latest = &mut self.cores[core].latest;
+            let latest = self.cores[core].latest.of(line);
             let written = written && (is_write || latest[1] == line);
             *latest = [line, if written { line } else { NO_LINE }];
             return;
@@ -183,7 +209,7 @@ impl<S: LineStore> Hierarchy<S> {
         let coherent = self.rules.coherent;
         let keeps_stores = self.rules.keeps_stores;
         let core = &mut self.cores[core];
-        core.latest = [NO_LINE; 2];
+        *core.latest.of(line) = [NO_LINE; 2];
         if !self.rules.fill_is_use {
             return;
         }
@@ -193,10 +219,8 @@ impl<S: LineStore> Hierarchy<S> {
         if entry.has(PREFETCHED) {
             return;
         }
-        core.latest[0] = line;
-        if keeps_stores && entry.has(DIRTY) && (!coherent || entry.has(OWNED)) {
-            core.latest[1] = line;
-        }
+        let stays_written = keeps_stores && entry.has(DIRTY) && (!coherent || entry.has(OWNED));
+        *core.latest.of(line) = [line, if stays_written { line } else { NO_LINE }];
     }
 
     /// The bytes of an access, `address` to `end`, that lie in a line.
@@ -263,7 +287,7 @@ impl<S: LineStore> Simulation for Hierarchy<S> {
     ) {
         let end = address.saturating_add(length.wrapping_sub(1));
         let (first, last) = (address >> self.rules.first_shift, end >> self.rules.first_shift);
-        let latest = self.cores[core].latest[usize::from(is_write)];
+        let latest = self.cores[core].latest.of(first)[usize::from(is_write)];
         if first == last && first == latest && length > 0 {
             return;
         }
@@ -273,7 +297,6 @@ impl<S: LineStore> Simulation for Hierarchy<S> {
         if self.rules.has_tlbs {
             self.translate(core, address, end, outcome);
         }
-        let mut prefetched = false;
         for line in first..=last {
             let mut reference = Reference {
                 core,
@@ -292,11 +315,11 @@ impl<S: LineStore> Simulation for Hierarchy<S> {
             }
             if reference.triggers != 0 {
                 self.run_prefetchers(&reference, line, outcome);
-                // What comes into the first level counts as used later than the line itself.
-                prefetched = reference.triggers & 1 != 0;
             }
+            // What a prefetcher brings into the first level counts as used later than the line itself.
+            let is_latest = reference.triggers & 1 == 0;
+            self.remember(core, if is_latest { line } else { NO_LINE }, is_write);
         }
-        self.remember(core, if prefetched { NO_LINE } else { last }, is_write);
     }
 }
 
@@ -308,7 +331,7 @@ impl<S: LineStore> Core<S> {
                 .map(|level| Cache::new(caches, level))
                 .collect(),
             tlb: Tlb::new(caches),
-            latest: [NO_LINE; 2],
+            latest: Latest::new(caches),
         }
     }
 }
@@ -354,10 +377,7 @@ impl Rules {
             first_shift: line_bytes.trailing_zeros(),
             page_lines: caches.page_bytes() / line_bytes,
             fill_is_use: first.policy.fill_is_use(),
-            lines_stay: first.policy.fill_is_use()
-                && first.write_allocate
-                && !caches.prefetches()
-                && !caches.includes(),
+            lines_stay: lines_stay(caches),
             keeps_stores: first.write == WritePolicy::Back,
             has_tlbs: !caches.tlbs().is_empty(),
             of_level,

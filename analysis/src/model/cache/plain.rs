@@ -42,7 +42,7 @@ struct Level {
 }
 
 /// Number of residues, a power of two; lines of a set have the same residue.
-fn residues(sets: u64) -> usize {
+pub(super) fn residues(sets: u64) -> usize {
     1 << sets.trailing_zeros().min(MOST_RESIDUE_BITS)
 }
 

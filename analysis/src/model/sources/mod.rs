@@ -9,7 +9,7 @@ mod open;
 mod places;
 
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use md5::{Digest, Md5};
@@ -79,6 +79,25 @@ impl<'p> SourceFiles<'p> {
     /// Whether a file can only be quoted if its content is what was compiled.
     pub fn has_checksum(&self, file: &str) -> bool {
         !self.checksums(file).is_empty()
+    }
+
+    /// All places where files of the program are searched, whether there is one or not.
+    pub fn all_places(&self) -> BTreeSet<PathBuf> {
+        let locations = self.program.locations.iter();
+        let files: BTreeSet<_> = locations.map(|location| location.file).collect();
+        let mut places = BTreeSet::new();
+        for file in files.into_iter().map(|file| self.program.string(file)) {
+            let in_tables = Path::new(file).strip_prefix(self.places.working_directory());
+            let in_tables = in_tables.ok().and_then(Path::to_str);
+            places.extend(
+                [file]
+                    .into_iter()
+                    .chain(in_tables)
+                    .flat_map(|file| self.places.named(file)),
+            );
+            places.extend(self.places.below_root(file));
+        }
+        places
     }
 
     fn with_text<T>(&self, file: &str, take: impl FnOnce(&SourceText) -> T) -> T {

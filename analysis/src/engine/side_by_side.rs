@@ -1,0 +1,143 @@
+//! Two analyses in one pass, each on threads of its own.
+
+use trackway_trace::{Batch, Program, Trace};
+
+use crate::{Analysis, Findings, Order, WorkPart};
+
+/// Like a pair of analyses: the trace is decoded once for both. But with several threads, each takes the batches as
+/// fast as it can.
+pub struct SideBySide<A, B>(pub A, pub B);
+
+/// The shards of one or both.
+pub enum Sides<A, B> {
+    Both(A, B),
+    First(A),
+    Second(B),
+    /// A part for which there is no work.
+    Neither,
+}
+
+impl<A, B> Sides<A, B> {
+    fn split(self) -> (Option<A>, Option<B>) {
+        match self {
+            Sides::Both(first, second) => (Some(first), Some(second)),
+            Sides::First(first) => (Some(first), None),
+            Sides::Second(second) => (None, Some(second)),
+            Sides::Neither => (None, None),
+        }
+    }
+
+    fn of(sides: (Option<A>, Option<B>)) -> Self {
+        match sides {
+            (Some(first), Some(second)) => Sides::Both(first, second),
+            (Some(first), None) => Sides::First(first),
+            (None, Some(second)) => Sides::Second(second),
+            (None, None) => Sides::Neither,
+        }
+    }
+}
+
+impl<A: Analysis, B: Analysis> SideBySide<A, B> {
+    fn most_parts_of<C: Analysis>(&self, side: &C) -> u32 {
+        let is_whole = self.order() == Order::AcrossThreads && !side.divides_merged();
+        if is_whole {
+            1
+        } else {
+            side.most_parts()
+        }
+    }
+
+    /// A shard for a part of one side; none if the work can't be divided that far.
+    fn start_side<C: Analysis>(&self, side: &C, part: WorkPart) -> Option<C::Shard> {
+        let count = part.count.min(self.most_parts_of(side));
+        let number = part.number;
+        (number < count).then(|| match count {
+            1 => side.start_shard(),
+            count => side.start_part(WorkPart { number, count }),
+        })
+    }
+}
+
+fn merged<A: Analysis>(analysis: &A, into: Option<A::Shard>, from: Option<A::Shard>) -> Option<A::Shard> {
+    match (into, from) {
+        (Some(mut into), Some(from)) => {
+            analysis.merge(&mut into, from);
+            Some(into)
+        }
+        (into, from) => into.or(from),
+    }
+}
+
+impl<A: Analysis, B: Analysis> Analysis for SideBySide<A, B> {
+    type Shard = Sides<A::Shard, B::Shard>;
+
+    /// # Panics
+    /// As for a pair.
+    fn order(&self) -> Order {
+        Order::common(self.0.order(), self.1.order())
+    }
+
+    fn takes_runs(&self) -> bool {
+        self.0.takes_runs() && self.1.takes_runs()
+    }
+
+    fn start_shard(&self) -> Self::Shard {
+        Sides::Both(self.0.start_shard(), self.1.start_shard())
+    }
+
+    fn most_parts(&self) -> u32 {
+        let most = self.most_parts_of(&self.0).max(self.most_parts_of(&self.1));
+        most.saturating_mul(2)
+    }
+
+    fn divides_merged(&self) -> bool {
+        true
+    }
+
+    /// Even parts are of the first one.
+    fn start_part(&self, part: WorkPart) -> Self::Shard {
+        let own = WorkPart {
+            number: part.number / 2,
+            count: part.count / 2,
+        };
+        match part.number % 2 {
+            0 => Sides::of((self.start_side(&self.0, own), None)),
+            _ => Sides::of((None, self.start_side(&self.1, own))),
+        }
+    }
+
+    fn take_program(&self, shard: &mut Self::Shard, program: &Program) {
+        if let Sides::Both(first, _) | Sides::First(first) = shard {
+            self.0.take_program(first, program);
+        }
+        if let Sides::Both(_, second) | Sides::Second(second) = shard {
+            self.1.take_program(second, program);
+        }
+    }
+
+    fn take_batch(&self, shard: &mut Self::Shard, batch: &Batch) {
+        if let Sides::Both(first, _) | Sides::First(first) = shard {
+            self.0.take_batch(first, batch);
+        }
+        if let Sides::Both(_, second) | Sides::Second(second) = shard {
+            self.1.take_batch(second, batch);
+        }
+    }
+
+    fn merge(&self, into: &mut Self::Shard, from: Self::Shard) {
+        let (first, second) = std::mem::replace(into, Sides::Neither).split();
+        let (more_first, more_second) = from.split();
+        let first = merged(&self.0, first, more_first);
+        *into = Sides::of((first, merged(&self.1, second, more_second)));
+    }
+
+    /// # Panics
+    /// If the shards of one side are missing.
+    fn finish(&self, shard: Self::Shard, trace: &Trace) -> Findings {
+        let Sides::Both(first, second) = shard else {
+            panic!("the parts of one analysis were not merged");
+        };
+        let found = self.0.finish(first, trace);
+        found.and(self.1.finish(second, trace))
+    }
+}

@@ -1,0 +1,89 @@
+//! How long a work will go on.
+
+use std::time::{Duration, Instant};
+
+/// What comes first may be unlike the rest: less than this says nothing of it.
+const LEAST_TIME: Duration = Duration::from_secs(2);
+/// One in so many parts of the work must be done.
+const LEAST_PART: u64 = 32;
+
+/// Judges by what was done since the first part was done, since what comes before that is done once.
+#[derive(Debug)]
+pub(crate) struct TimeLeft {
+    total: u64,
+    done: u64,
+    /// When the first part was done, and how much it was.
+    begun: Option<(Instant, u64)>,
+}
+
+impl TimeLeft {
+    pub fn new(total: u64) -> TimeLeft {
+        TimeLeft {
+            total,
+            done: 0,
+            begun: None,
+        }
+    }
+
+    /// Notes that so much more is done. Returns the time for the rest, once there is evidence.
+    pub fn advance(&mut self, done: u64, now: Instant) -> Option<Duration> {
+        self.done = self.done.saturating_add(done);
+        let (since, first) = *self.begun.get_or_insert((now, self.done));
+        let (passed, counted) = (now.duration_since(since), self.done - first);
+        if passed < LEAST_TIME || counted < self.total / LEAST_PART || counted == 0 {
+            return None;
+        }
+        let rest = self.total.saturating_sub(self.done);
+        Some(passed.mul_f64(rest as f64 / counted as f64))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Estimates after each of a hundred parts that take a quarter of a second, after so many seconds of preparation.
+    fn estimates(preparation: u64) -> Vec<Option<Duration>> {
+        let begin = Instant::now() + Duration::from_secs(preparation);
+        let mut left = TimeLeft::new(100);
+        let parts = 1..=100;
+        parts
+            .map(|part| left.advance(1, begin + part * Duration::from_millis(250)))
+            .collect()
+    }
+
+    #[test]
+    fn estimates_are_right_from_the_first_one_on() {
+        for preparation in [0, 20] {
+            let estimates = estimates(preparation);
+            let first = estimates.iter().position(Option::is_some).unwrap();
+            assert_eq!(first, 8, "two seconds after the first part");
+            for (part, estimate) in estimates.into_iter().enumerate().skip(first) {
+                let truth = (99 - part) as f64 * 0.25;
+                let estimate = estimate.unwrap().as_secs_f64();
+                assert!((estimate - truth).abs() < 0.01, "{part}: {estimate}, {truth}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_small_part_is_no_evidence() {
+        let begin = Instant::now();
+        let mut left = TimeLeft::new(1000);
+        for second in 0..31 {
+            assert_eq!(left.advance(1, begin + Duration::from_secs(second)), None);
+        }
+        assert!(left.advance(1, begin + Duration::from_secs(31)).is_some());
+    }
+
+    #[test]
+    fn more_than_was_expected_leaves_nothing() {
+        let begin = Instant::now();
+        let mut left = TimeLeft::new(10);
+        left.advance(1, begin);
+        assert_eq!(
+            left.advance(50, begin + Duration::from_secs(9)),
+            Some(Duration::ZERO)
+        );
+    }
+}
