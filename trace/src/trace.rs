@@ -29,6 +29,9 @@ use crate::{
     ChunkKind, ChunkRef, Clock, CountingThread, EndInfo, ProcessInfo, Program, StartInfo, TraceError,
 };
 
+/// The kernel maps so many bytes at once, aligned: also those before a chunk, which were given back already.
+const FAULTED_BYTES: usize = 64 << 10;
+
 /// A trace file: its program, its streams and where their chunks are. Chunks are read when they are decoded.
 #[derive(Debug)]
 pub struct Trace {
@@ -256,7 +259,7 @@ impl Trace {
         let end = chunk.offset.saturating_add(chunk.header.chunk_length());
         let end = end.min(self.file_length()) as usize;
         let start = (chunk.offset as usize).min(end);
-        self.bytes.release(start..end);
+        self.bytes.release(start / FAULTED_BYTES * FAULTED_BYTES..end);
     }
 
     /// Replaces the content of `payload` by the decompressed payload of a chunk, followed by `padding` zero bytes.

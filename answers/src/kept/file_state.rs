@@ -17,9 +17,10 @@ pub(super) struct FileState {
 }
 
 impl FileState {
-    /// None if there is no such file.
+    /// None if there is no such file, but a folder, for example, which changes with each file in it.
     pub fn of(path: &Path) -> Option<FileState> {
-        fs::metadata(path).ok().map(|metadata| FileState::from(&metadata))
+        let metadata = fs::metadata(path).ok()?;
+        metadata.is_file().then(|| FileState::from(&metadata))
     }
 }
 

@@ -147,6 +147,10 @@ fn a_changed_source_file_makes_an_answer_untrue() {
     assert!(folder.find(&premises).is_some());
     fs::write(&source, "int b;").unwrap();
     assert!(folder.find(&premises).is_none(), "it changed");
+    fs::remove_file(&source).unwrap();
+    keep();
+    fs::create_dir(&source).unwrap();
+    assert!(folder.find(&premises).is_some(), "a folder is no source file");
 }
 
 #[test]
