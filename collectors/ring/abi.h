@@ -5,18 +5,21 @@
 
 #include <stdint.h>
 
-// Raised whenever anything below changes. Instrumented objects refer to the symbol `__trackway_abi_8`, which only a
+// Raised whenever anything below changes. Instrumented objects refer to the symbol `__trackway_abi_9`, which only a
 // runtime of the same version defines: objects of different versions fail to link.
-#define TRACKWAY_ABI 8
+#define TRACKWAY_ABI 9
 
 // ---- Between the pass and the runtime ------------------------------------------------------------------------------
 
 // One per translation unit, emitted by the pass in writable data.
 struct trackway_module {
     // 0: this module does not record. Else its first segment id, shifted left by 8: adding `index << 8` gives the word
-    // that starts a record. Functions test it on entry and run their plain copy when it is 0.
+    // that starts a record.
     uint32_t id_base;
     uint32_t segment_count;
+    // The number of the window that is open (struct trackway_ring), or 0. Functions look there on entry: if it is 0, they
+    // run their plain copy. Until the module is registered it points to a 0.
+    const uint32_t *window;
     const void *table; // docs/format.md, section 2
     uint64_t table_length;
     const void *const *symbols;
@@ -63,6 +66,9 @@ enum trackway_counting_state {
     TRACKWAY_NOT_BEGUN = 3, // of a new thread; the greatest, so that one comparison leads to the plain copy
 };
 
+// Thread-local, named `__trackway_recorded_window`, initial-exec, an uint32_t: the number of the window in which the thread
+// records, or 0. A function that finds another one open calls __trackway_join_window.
+
 // What the program says of the regions of interest in which it is; one for each name in a translation unit.
 struct trackway_region {
     const char *name;
@@ -95,6 +101,14 @@ struct trackway_callee {
 //       The same, preserve_all, without and with AVX; on x86-64 only.
 //   void __trackway_read_clock(uint64_t *clock)
 //       preserve_all, the address in r10; on x86-64 only. Stores the time stamp counter; once per object.
+//   uint32_t __trackway_join_window(void)
+//       The thread goes on in the window that is open now, and leaves the one before. Gives its number; 0: none is open.
+//   void __trackway_open_window(void)
+//   void __trackway_close_window(void)
+//       For all threads and processes of the recording. Called where the program asks for it: the calling thread joins
+//       or leaves the window at once.
+//   void __trackway_mark(const char *text)
+//       A mark in the trace.
 //   void __trackway_came_back(void)
 //       In landing pads and after what returns twice: records that were cut off there, and a wait for a buffer, become
 //       a gap.
@@ -162,6 +176,8 @@ enum trackway_ring_flags {
 };
 
 #define TRACKWAY_HARDWARE_EVENTS 4
+#define TRACKWAY_MARKS 64
+#define TRACKWAY_CLOSINGS 32
 
 // Arguments of perf_event_open.
 struct trackway_hardware_event {
@@ -201,6 +217,43 @@ struct trackway_ring {
     uint64_t waited_ns;                    // how long threads have waited on it in all
     _Alignas(64) uint32_t stopped;         // 1: recording ended early; the program writes to private scratch memory
     uint32_t reserved;
+    // What is recorded. Whoever opens a window adds 1 to `windows` and puts what it gets into `window`, if that is 0;
+    // whoever closes one notes the time and puts 0 there.
+    _Alignas(64) uint32_t window; // the number of the open window, or 0
+    uint32_t windows;             // how many have been opened
+    uint32_t marks;               // fetch_add(1), modulo TRACKWAY_MARKS, gives the next entry of the table of marks
+    uint32_t mark_offset;         // of that table: struct trackway_mark [TRACKWAY_MARKS]
+    // When window n closed, in the ticks of the one that closed it, at n modulo TRACKWAY_CLOSINGS.
+    _Alignas(64) uint64_t closed_ticks[TRACKWAY_CLOSINGS];
+};
+
+// What happened, for the trace's list of marks. The recorder reads each entry before it is used again, unless there are
+// more within 20 ms than the table holds.
+struct trackway_mark {
+    uint32_t ready; // 1 + what fetch_add gave, once the rest is written
+    uint32_t kind;
+    uint32_t window;
+    uint32_t cause;
+    uint32_t pid; // 0: the recorder's
+    uint32_t tid;
+    uint64_t ticks;
+    uint32_t flags; // TRACKWAY_MONOTONIC, or 0
+    char text[92];  // UTF-8; ends at the first 0, or with the array
+};
+
+enum trackway_mark_kind {
+    TRACKWAY_OPENS = 1,
+    TRACKWAY_CLOSES = 2,
+    TRACKWAY_TEXT = 3,
+};
+
+enum trackway_mark_cause {
+    TRACKWAY_BY_RECORDER = 1, // since it begins or ends
+    TRACKWAY_BY_PROGRAM = 2,
+    TRACKWAY_BY_CONTROL = 3, // `trackway control`
+    TRACKWAY_BY_TIME = 4,
+    TRACKWAY_BY_BURST = 5,
+    TRACKWAY_BY_SIZE = 6,
 };
 
 // The recorder lives while `recorder_thread` is neither 0 nor has this bit (FUTEX_OWNER_DIED), which the kernel sets

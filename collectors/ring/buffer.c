@@ -137,6 +137,16 @@ static struct trackway_buffer *wait_for_buffer(struct trackway_ring *ring, const
     }
 }
 
+// What was recorded in a window that has closed meanwhile ended with it: the thread may have done other things since.
+static uint64_t last_ticks(const struct lane *lane) {
+    struct trackway_ring *ring = __trackway_process.ring;
+    uint64_t now = __trackway_now_ticks();
+    if (lane->window == 0 || lane->window == __atomic_load_n(&ring->window, __ATOMIC_RELAXED))
+        return now;
+    uint64_t closed = __atomic_load_n(&ring->closed_ticks[lane->window % TRACKWAY_CLOSINGS], __ATOMIC_RELAXED);
+    return closed > lane->buffer->first_ticks && closed < now ? closed : now;
+}
+
 static void describe(struct trackway_buffer *buffer, struct lane *lane, uint32_t tid) {
     const struct process *owner = lane->owner ? lane->owner : &__trackway_process;
     buffer->kind = lane->kind;
@@ -152,6 +162,7 @@ static void describe(struct trackway_buffer *buffer, struct lane *lane, uint32_t
     buffer->image = owner->image;
     __atomic_store_n(&buffer->pid, owner->pid, __ATOMIC_RELEASE);
     lane->dropped = 0;
+    lane->window = __atomic_load_n(&__trackway_process.ring->window, __ATOMIC_RELAXED);
 }
 
 struct room __trackway_take(struct lane *lane, struct stream *stream) {
@@ -185,7 +196,7 @@ void __trackway_hand_over(struct lane *lane, const unsigned char *end, uint32_t 
     if (!buffer)
         return;
     buffer->length = end ? (uint32_t)(end - data_of_lane(lane)) : 0;
-    buffer->last_ticks = __trackway_now_ticks();
+    buffer->last_ticks = last_ticks(lane);
     buffer->flags = flags | (TICKS_ARE_NANOSECONDS ? TRACKWAY_MONOTONIC : 0);
     lane->buffer = NULL;
     if (lane->low)

@@ -19,6 +19,7 @@ struct lane {
     uint32_t kind;
     uint32_t stream;
     uint32_t dropped; // scratch buffers since the last buffer
+    uint32_t window;  // that was open when the buffer was taken
     bool must_wait;   // whatever the ring's flags say
     // The owning process; none: this one. A child of vfork shares its parent's memory.
     const struct process *owner;

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 struct process __trackway_process;
-VISIBLE const char __trackway_abi_8 = TRACKWAY_ABI;
+VISIBLE const char __trackway_abi_9 = TRACKWAY_ABI;
 static pthread_once_t attached = PTHREAD_ONCE_INIT;
 
 void __trackway_complain(const char *message) {
@@ -132,8 +132,10 @@ static bool send_module(const struct trackway_module *module, uint32_t first_id)
 static void begin_module(struct trackway_module *module, uint32_t first_id) {
     if (module->counter_count)
         __atomic_store_n(&module->counts_up_to, TRACKWAY_COUNTS_NOW, __ATOMIC_RELEASE);
-    else
-        __atomic_store_n(&module->id_base, first_id << 8, __ATOMIC_RELEASE);
+    else {
+        module->id_base = first_id << 8;
+        __atomic_store_n(&module->window, &__trackway_process.ring->window, __ATOMIC_RELEASE);
+    }
 }
 
 static void register_module(struct trackway_module *module) {

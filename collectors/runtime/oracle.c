@@ -110,20 +110,26 @@ static struct value lane_of(struct value first, uint32_t lane) {
 
 static bool lane_is_set(const uint8_t *mask_bits, uint32_t lane) { return mask_bits[lane / 8] >> lane % 8 & 1; }
 
-VISIBLE void __trackway_oracle_value(const void *value, uint32_t lane_bytes) {
+// None outside of windows: records go nowhere then.
+static struct stream *recording_stream(void) {
     struct stream *stream = __trackway_this_stream();
+    return stream && (stream->records.buffer || __trackway_recorded_window) ? stream : NULL;
+}
+
+VISIBLE void __trackway_oracle_value(const void *value, uint32_t lane_bytes) {
+    struct stream *stream = recording_stream();
     if (stream)
         stream->oracle_value = (struct oracle_value){value, lane_bytes};
 }
 
 VISIBLE void __trackway_oracle_access(uint64_t function, uint64_t opk, uint64_t address, uint64_t size) {
-    struct stream *stream = __trackway_this_stream();
+    struct stream *stream = recording_stream();
     if (stream && size != 0)
         report(stream, function, opk, address, size, take_value(stream));
 }
 
 VISIBLE void __trackway_oracle_wait(uint32_t begins) {
-    struct stream *stream = __trackway_this_stream();
+    struct stream *stream = recording_stream();
     if (!stream || !stream->slot)
         return;
     if (begins && !stream->published) {
@@ -139,7 +145,7 @@ VISIBLE void __trackway_oracle_wait(uint32_t begins) {
 
 VISIBLE void __trackway_oracle_masked(uint64_t function, uint64_t opk, uint64_t address, const uint8_t *mask_bits,
                                       uint32_t lanes, uint32_t size, uint32_t stride, uint32_t packed) {
-    struct stream *stream = __trackway_this_stream();
+    struct stream *stream = recording_stream();
     if (!stream)
         return;
     uint64_t set_lanes = 0;
@@ -154,7 +160,7 @@ VISIBLE void __trackway_oracle_masked(uint64_t function, uint64_t opk, uint64_t 
 
 VISIBLE void __trackway_oracle_gather(uint64_t function, uint64_t opk, const uint64_t *addresses,
                                       const uint8_t *mask_bits, uint32_t lanes, uint32_t size) {
-    struct stream *stream = __trackway_this_stream();
+    struct stream *stream = recording_stream();
     if (!stream)
         return;
     struct value value = take_value(stream);

@@ -27,6 +27,7 @@ struct handler_frame {
 extern THREAD_LOCAL struct thread __trackway_own;
 extern VISIBLE THREAD_LOCAL struct trackway_thread __trackway_thread;
 extern HIDDEN const struct trackway_thread __trackway_no_room;
+extern VISIBLE THREAD_LOCAL uint32_t __trackway_recorded_window;
 extern VISIBLE THREAD_LOCAL struct trackway_counting __trackway_counting;
 
 // attach.c
@@ -42,11 +43,21 @@ VISIBLE unsigned char *__trackway_next_buffer(unsigned char *cursor);
 VISIBLE struct stream *__trackway_this_stream(void);
 // Makes a forked process of which the C library didn't tell begin its own streams.
 void __trackway_notice_fork(void);
+// The thread's present stream ends its buffer where the thread's cursor is, and takes another one when it records again.
+void __trackway_leave_buffer(void);
 // Replaces the oracle's buffer of this thread.
 VISIBLE void __trackway_oracle_flush(struct stream *stream);
 
 // Sees to it that the end of this thread is noticed, though destructors that count or record may come late.
 void __trackway_watch_this_thread(void);
+
+// recording_window.c
+VISIBLE uint32_t __trackway_join_window(void);
+VISIBLE void __trackway_open_window(void);
+VISIBLE void __trackway_close_window(void);
+VISIBLE void __trackway_mark(const char *text);
+// The number of the window that is open now, or 0. The thread is in that one from now on.
+uint32_t __trackway_follow_window(void);
 
 // nodes.c
 // Gives the module's counters their place. False if there is no room for them.

@@ -95,13 +95,22 @@ VISIBLE unsigned char *__trackway_next_buffer(unsigned char *cursor) {
             begin_stream(stream);
         __trackway_watch_this_thread();
         __trackway_hand_over(&stream->records, cursor, 0);
-        set_thread_room(__trackway_take(&stream->records, stream));
+        if (__trackway_follow_window())
+            set_thread_room(__trackway_take(&stream->records, stream));
         stream->busy = false;
         errno = saved_errno;
     }
     unsigned char *fresh = __trackway_thread.cursor; // a handler that comes now may leave none
     restore_signals(signals);
     return fresh;
+}
+
+void __trackway_leave_buffer(void) {
+    struct stream *stream = current_stream();
+    if (stream->busy)
+        return; // it waits for a buffer, and takes it for the window that is open then
+    __trackway_hand_over(&stream->records, __trackway_thread.cursor, 0);
+    set_thread_room((struct room){NULL, NULL});
 }
 
 VISIBLE void __trackway_oracle_flush(struct stream *stream) {

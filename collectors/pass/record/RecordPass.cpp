@@ -14,6 +14,7 @@
 #include "record/FlowPrinter.h"
 #include "record/Plan.h"
 #include "record/PlanPrinter.h"
+#include "record/RecordingWindow.h"
 #include "record/SignalHandlers.h"
 #include "table/ModuleDescriptor.h"
 #include "table/ModuleTable.h"
@@ -56,11 +57,11 @@ class ModuleRecorder {
         if (Reference.collected() != Reference.inserted())
             report_fatal_error("trackway: an access that the oracle had found was erased while it was instrumented");
         if (!O.OracleOnly) {
-            Versions.finish([&](BasicBlock &From, BasicBlock &Instrumented, BasicBlock &Plain) {
-                IRBuilder<> B(&From);
-                Value *Base = B.CreateLoad(B.getInt32Ty(), Runtime.ModuleRecord);
-                B.CreateCondBr(B.CreateICmpNE(Base, B.getInt32(0)), &Instrumented, &Plain);
-            });
+            Versions.finish([&](BasicBlock &From, BasicBlock &Instrumented, BasicBlock &Plain,
+                                BasicBlock &Before) { chooseByWindow(From, Instrumented, Plain, Before, Runtime); },
+                            [&](BasicBlock &From, BasicBlock &Instrumented, BasicBlock &Plain) {
+                                joinWindow(From, Instrumented, Plain, Runtime);
+                            });
             redirectSignalHandlers(M);
             embedModule(*Runtime.ModuleRecord, {Table.serialize(), Table.symbols(), Table.segmentCount()});
         }

@@ -72,6 +72,10 @@ RuntimeSymbols RuntimeSymbols::declare(llvm::Module &M) {
     S.Thread = new GlobalVariable(M, ThreadTy, false, GlobalValue::ExternalLinkage, nullptr, "__trackway_thread",
                                   nullptr, GlobalValue::InitialExecTLSModel);
     S.Flush = declareFlush(M, "__trackway_flush", CallingConv::PreserveMost);
+    S.Window = new GlobalVariable(M, Type::getInt32Ty(C), false, GlobalValue::ExternalLinkage, nullptr,
+                                  "__trackway_recorded_window", nullptr, GlobalValue::InitialExecTLSModel);
+    S.JoinWindow = M.getOrInsertFunction("__trackway_join_window", Type::getInt32Ty(C));
+    cast<Function>(S.JoinWindow.getCallee())->setDoesNotThrow();
     S.CameBack = M.getOrInsertFunction("__trackway_came_back", Type::getVoidTy(C));
     cast<Function>(S.CameBack.getCallee())->setDoesNotThrow();
     return S;

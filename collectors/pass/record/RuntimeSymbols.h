@@ -22,7 +22,9 @@ struct ThreadField {
 struct RuntimeSymbols {
     llvm::GlobalVariable *ModuleRecord; // struct trackway_module
     llvm::GlobalVariable *Thread;       // struct trackway_thread, thread-local
+    llvm::GlobalVariable *Window;       // of the thread, uint32_t, thread-local
     llvm::FunctionCallee Flush;
+    llvm::FunctionCallee JoinWindow;
     llvm::FunctionCallee CameBack;
 
     static RuntimeSymbols declare(llvm::Module &M);

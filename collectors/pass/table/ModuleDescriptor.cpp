@@ -14,14 +14,15 @@ static constexpr StringRef TableName = "trackway.table";
 bool isEmbedded(const Module &M) { return M.getNamedGlobal(TableName); }
 
 // The type that `declareModule` gives the descriptor is this structure.
-static_assert(offsetof(trackway_module, table) == 8 && offsetof(trackway_module, symbols) == 24 &&
-              offsetof(trackway_module, next) == 40 && offsetof(trackway_module, counter_count) == 48 &&
-              offsetof(trackway_module, has_regions) == 72 && sizeof(trackway_module) == 80);
+static_assert(offsetof(trackway_module, window) == 8 && offsetof(trackway_module, table) == 16 &&
+              offsetof(trackway_module, symbols) == 32 && offsetof(trackway_module, next) == 48 &&
+              offsetof(trackway_module, counter_count) == 56 && offsetof(trackway_module, has_regions) == 80 &&
+              sizeof(trackway_module) == 88);
 
 GlobalVariable *declareModule(Module &M) {
     LLVMContext &C = M.getContext();
     Type *Ptr = PointerType::getUnqual(C), *I32 = Type::getInt32Ty(C), *I64 = Type::getInt64Ty(C);
-    auto *Ty = StructType::get(C, {I32, I32, Ptr, I64, Ptr, I64, Ptr, I64, I64, I64, I64});
+    auto *Ty = StructType::get(C, {I32, I32, Ptr, Ptr, I64, Ptr, I64, Ptr, I64, I64, I64, I64});
     return new GlobalVariable(M, Ty, false, GlobalValue::InternalLinkage, ConstantAggregateZero::get(Ty),
                               "trackway.module");
 }
@@ -64,7 +65,7 @@ void embedModule(GlobalVariable &Descriptor, const ModuleContent &Content) {
     GlobalVariable *Table = embedTable(M, Content.Table), *Symbols = embedSymbols(M, Content.Symbols);
     Descriptor.setInitializer(
         ConstantStruct::get(cast<StructType>(Descriptor.getValueType()),
-                            {I32(0), I32(Content.Segments), Table, I64(Content.Table.size()), Symbols,
+                            {I32(0), I32(Content.Segments), &Descriptor, Table, I64(Content.Table.size()), Symbols,
                              I64(Content.Symbols.size()), ConstantPointerNull::get(PointerType::getUnqual(C)),
                              I64(Content.Counters), I64(0), I64(0), I64(Content.HasRegions)}));
     addConstructor(M, Descriptor);

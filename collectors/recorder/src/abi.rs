@@ -1,10 +1,10 @@
 //! Mirror of `collectors/ring/abi.h`: what the runtime in the program and the recorder share in memory.
 //! A test compares the two (`against_header.rs`), and fails if the header has a name that is missing here.
 
-use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicU8};
 
 /// The runtime interface. A program that was built for another one runs unrecorded.
-pub const ABI: u32 = 8;
+pub const ABI: u32 = 9;
 pub const RING_MAGIC: u64 = 0x474E_4952_594B_5254;
 
 pub const DROP_WHEN_FULL: u32 = 1;
@@ -34,6 +34,21 @@ pub const FLAG_MONOTONIC: u32 = 8;
 pub const FLAG_ENDING: u32 = 16;
 
 pub const HARDWARE_EVENTS: usize = 4;
+/// Entries of the table of marks.
+pub const MARKS: usize = 64;
+/// Windows whose closing times are kept.
+pub const CLOSINGS: usize = 32;
+
+pub const MARK_OPENS: u32 = 1;
+pub const MARK_CLOSES: u32 = 2;
+pub const MARK_TEXT: u32 = 3;
+
+pub const BY_RECORDER: u32 = 1;
+pub const BY_PROGRAM: u32 = 2;
+pub const BY_CONTROL: u32 = 3;
+pub const BY_TIME: u32 = 4;
+pub const BY_BURST: u32 = 5;
+pub const BY_SIZE: u32 = 6;
 
 /// No record is longer, so that many zero bytes end a swept buffer for certain.
 pub const SLACK: usize = 4096;
@@ -74,6 +89,8 @@ pub struct RingHeader {
     pub full: FullSide,
     pub free: FreeSide,
     pub stop: Stop,
+    pub windows: Windows,
+    pub closings: Closings,
 }
 
 #[repr(C, align(64))]
@@ -107,6 +124,33 @@ pub struct FreeSide {
 pub struct Stop {
     pub stopped: AtomicU32,
     pub reserved: AtomicU32,
+}
+
+#[repr(C, align(64))]
+pub struct Windows {
+    pub window: AtomicU32,
+    pub windows: AtomicU32,
+    pub marks: AtomicU32,
+    pub mark_offset: AtomicU32,
+}
+
+#[repr(C, align(64))]
+pub struct Closings {
+    pub closed_ticks: [AtomicU64; CLOSINGS],
+}
+
+/// `struct trackway_mark`
+#[repr(C)]
+pub struct Mark {
+    pub ready: AtomicU32,
+    pub kind: AtomicU32,
+    pub window: AtomicU32,
+    pub cause: AtomicU32,
+    pub pid: AtomicU32,
+    pub tid: AtomicU32,
+    pub ticks: AtomicU64,
+    pub flags: AtomicU32,
+    pub text: [AtomicU8; 92],
 }
 
 /// `struct trackway_buffer`

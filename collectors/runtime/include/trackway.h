@@ -18,9 +18,20 @@ void __trackway_begin_region(const char *) __attribute__((nothrow));
 void __trackway_end_region(const char *) __attribute__((nothrow));
 void __trackway_begin_scope(const char *) __attribute__((nothrow));
 void __trackway_end_scope(const char *) __attribute__((nothrow));
+void __trackway_open_window(void) __attribute__((nothrow));
+void __trackway_close_window(void) __attribute__((nothrow));
+void __trackway_mark(const char *) __attribute__((nothrow));
 #ifdef __cplusplus
 }
 #endif
+
+/* Recording begins, and ends, for all threads and processes; it may do so as often as you like. `trackway record
+   --paused` begins without. Both do nothing where it is so already, and where nothing records. */
+#define trackway_start() __trackway_open_window()
+#define trackway_stop() __trackway_close_window()
+
+/* A mark in the trace by which its readers may cut it (--from mark:TEXT): at most 91 bytes of UTF-8. */
+#define trackway_mark(text) __trackway_mark(text)
 
 /* A region of interest, by the same name from place to place: a string literal. What lies between counts for it, and
    what is called from there. A region that was begun in a function ends with it at the latest, and where a way joins
@@ -44,6 +55,9 @@ void __trackway_end_scope(const char *) __attribute__((nothrow));
 
 #else
 
+#define trackway_start() ((void)0)
+#define trackway_stop() ((void)0)
+#define trackway_mark(text) ((void)(text))
 #define TRACKWAY_REGION_BEGIN(name) ((void)0)
 #define TRACKWAY_REGION_END(name) ((void)0)
 #define TRACKWAY_REGION_FUNCTION
