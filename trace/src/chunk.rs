@@ -52,6 +52,8 @@ open_enum! {
         Samples = 14,
         /// What processes had mapped where.
         Mappings = 15,
+        /// When recording was on, and marks: JSON, a list of [`crate::MarkInfo`].
+        Marks = 16,
     }
 }
 

@@ -27,6 +27,7 @@ mod info;
 mod interner;
 pub mod machine;
 mod mappings;
+mod marks;
 mod merge;
 mod merged;
 mod module;
@@ -67,6 +68,7 @@ pub use machine::{Instruction, InstructionKind, MachineBlock};
 pub use mappings::{
     encode_mappings, parse_mappings, Mapping, MappingChange, MappingEvent, Mappings, Protection,
 };
+pub use marks::{encode_marks, MarkInfo, MarkKind, Window};
 pub use merged::{Exactness, MergedStreams, INTERVALS_NS};
 pub use module::{encode_counting_module, encode_module, ImageCounters};
 pub use output_file::{Existing, OutputError, OutputFile};

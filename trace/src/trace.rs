@@ -23,10 +23,12 @@ use crate::allocations::AllocationStream;
 use crate::code::Code;
 use crate::columns::ColumnReader;
 use crate::index;
+use crate::marks::{windows, MarkList};
 use crate::merge::Loaded;
 use crate::payload::decompress;
 use crate::{
-    ChunkKind, ChunkRef, Clock, CountingThread, EndInfo, ProcessInfo, Program, StartInfo, TraceError,
+    ChunkKind, ChunkRef, Clock, CountingThread, EndInfo, MarkInfo, ProcessInfo, Program, StartInfo,
+    TraceError, Window,
 };
 
 /// The kernel maps so many bytes at once, aligned: also those before a chunk, which were given back already.
@@ -42,6 +44,7 @@ pub struct Trace {
     start: StartInfo,
     end: Option<EndInfo>,
     processes: Vec<(u32, ProcessInfo)>,
+    marks: MarkList,
     program: Program,
     loaded: Loaded,
     columns: ColumnReader,
@@ -140,6 +143,7 @@ impl Trace {
             start: StartInfo::default(),
             end: None,
             processes: Vec::new(),
+            marks: MarkList::default(),
             program: Program::default(),
             loaded: Loaded::default(),
             columns: ColumnReader::default(),
@@ -184,6 +188,33 @@ impl Trace {
     /// The processes that began and ended, with their numbers in the trace.
     pub fn processes(&self) -> &[(u32, ProcessInfo)] {
         &self.processes
+    }
+
+    /// All marks in the order of time.
+    pub fn marks(&self) -> &[MarkInfo] {
+        self.marks.as_slice()
+    }
+
+    /// The times in which recording was on, in the order of their beginning. None if the trace has no marks: then it
+    /// was recorded as a whole.
+    pub fn windows(&self) -> Vec<Window> {
+        windows(self.marks(), self.span_ns().1)
+    }
+
+    /// The first and the last moment that the trace knows of, CLOCK_MONOTONIC nanoseconds.
+    pub fn span_ns(&self) -> (u64, u64) {
+        let recorded = self
+            .chunks
+            .iter()
+            .filter(|chunk| chunk.header.kind == ChunkKind::Records);
+        let times = recorded.flat_map(|chunk| [chunk.header.first_ns, chunk.header.last_ns]);
+        let bounds = [
+            self.start.start_monotonic_ns,
+            self.end.as_ref().map_or(0, |end| end.end_monotonic_ns),
+        ];
+        // 0 stands for an unknown time.
+        let known = || times.clone().chain(bounds).filter(|time_ns| *time_ns > 0);
+        (known().min().unwrap_or(0), known().max().unwrap_or(0))
     }
 
     pub fn program(&self) -> &Program {

@@ -4,6 +4,7 @@ use serde::de::DeserializeOwned;
 
 use super::Trace;
 use crate::machine;
+use crate::marks::MarkLimits;
 use crate::merge::Merger;
 use crate::module::ModulePayload;
 use crate::table::{CodeNames, TableError};
@@ -20,6 +21,7 @@ impl Trace {
                 self.report(error);
             }
         }
+        self.marks.sort();
         self.program = merger.program;
         self.loaded = merger.loaded;
     }
@@ -37,6 +39,7 @@ impl Trace {
                 let process = self.read_json(chunk, payload)?;
                 self.processes.push((chunk.header.process, process));
             }
+            ChunkKind::Marks => self.read_marks(chunk, payload)?,
             ChunkKind::Module => {
                 self.read_payload(chunk, payload)?;
                 ModulePayload::parse(payload)
@@ -56,17 +59,32 @@ impl Trace {
         Ok(())
     }
 
+    fn read_marks(&mut self, chunk: &ChunkRef, payload: &mut Vec<u8>) -> Result<(), TraceError> {
+        let limits = MarkLimits::OF_A_TRACE;
+        if !self.marks.admits(chunk.header.raw_length.into(), limits) {
+            let what = "the trace's marks are too long";
+            return Err(self.bad_info(chunk, serde::de::Error::custom(what)));
+        }
+        self.read_payload(chunk, payload)?;
+        let added = self.marks.add(payload, limits);
+        added.map_err(|source| self.bad_info(chunk, source))
+    }
+
+    fn bad_info(&self, chunk: &ChunkRef, source: serde_json::Error) -> TraceError {
+        TraceError::BadInfo {
+            file: self.path.clone(),
+            offset: chunk.offset,
+            source,
+        }
+    }
+
     fn read_json<T: DeserializeOwned>(
         &self,
         chunk: &ChunkRef,
         payload: &mut Vec<u8>,
     ) -> Result<T, TraceError> {
         self.read_payload(chunk, payload)?;
-        serde_json::from_slice(payload).map_err(|source| TraceError::BadInfo {
-            file: self.path.clone(),
-            offset: chunk.offset,
-            source,
-        })
+        serde_json::from_slice(payload).map_err(|source| self.bad_info(chunk, source))
     }
 
     /// The names of machine code, from the chunks that hold them. What can't be read of them is among

@@ -86,6 +86,7 @@ impl GrowingTrace {
         self.trace.program = merger.program;
         self.trace.loaded = merger.loaded;
         self.known_tables = merger.known;
+        self.trace.marks.sort();
         if chunk.header.kind == ChunkKind::Module {
             self.trace.code = OnceLock::new();
         }
