@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use trackway_recorder::{Address, ABI};
+use trackway_recorder::{Address, Bursts, WindowOptions, ABI};
 use trackway_recording::{parse_buffer_size, SampledArguments, SamplingArguments};
 use trackway_trace::FORMAT_VERSION;
 
@@ -43,6 +43,7 @@ pub enum Verb {
     Cxx(trackway_driver::CompileArguments),
     Fc(trackway_driver::FortranArguments),
     Record(RecordArguments),
+    Control(ControlArguments),
     Collect(CollectArguments),
     Import(crate::import::ImportArguments),
     Top(trackway_top::TopArguments),
@@ -78,6 +79,8 @@ pub enum Verb {
                         trackway record --to unix:/tmp/traces -- ./prog\n  \
                         trackway record --live misses --by line --top 5 -- ./prog\n  \
                         trackway record --overhead 1% --hardware -- ./counting\n  \
+                        trackway record --start-after 5s --duration 10s -- ./server\n  \
+                        trackway record --bursts 10ms/1s -- ./server\n  \
                         trackway record --allocations -- sort words.txt\n  \
                         trackway record --sample -- ./any arguments\n  \
                         trackway record --sample --overhead 1% --pid 4711\n  \
@@ -138,6 +141,8 @@ pub struct RecordArguments {
     #[arg(long)]
     pub oracle_dump: bool,
     #[command(flatten)]
+    pub windows: WindowArguments,
+    #[command(flatten)]
     pub sampling: SamplingArguments,
     #[command(flatten)]
     pub sampled: SampledArguments,
@@ -149,6 +154,87 @@ pub struct RecordArguments {
     pub command: Vec<OsString>,
     #[command(flatten)]
     pub live: LiveArguments,
+}
+
+/// Start or stop a recording that runs, mark a moment in its trace, or ask how it is
+///
+/// Reaches the recorder of a program that `trackway record` started, by the number of one of its processes or of the
+/// recorder. Only the recorder's user and root do.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  trackway record --paused -- ./server & \n  \
+                        trackway control $(pidof server) start\n  \
+                        trackway control $(pidof server) mark \"after the upgrade\"\n  \
+                        trackway control $(pidof server) stop")]
+pub struct ControlArguments {
+    /// A process that is recorded, or its recorder
+    pub pid: u32,
+    #[command(subcommand)]
+    pub request: ControlVerb,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, clap::Subcommand)]
+pub enum ControlVerb {
+    /// Record from now on, if it isn't recorded already
+    Start,
+    /// Record no more; the program runs on, and may be recorded again
+    Stop,
+    /// Mark this moment in the trace: `trackway report --from mark:TEXT` begins there
+    Mark { text: String },
+    /// Whether it is recorded, and how much was
+    Status,
+}
+
+/// What part of a run is recorded.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Part of a run (programs of trackway cc)")]
+pub struct WindowArguments {
+    /// Begin without recording, until the program calls trackway_start() or `trackway control PID start` comes
+    #[arg(long, conflicts_with_all = ["start_after", "bursts"])]
+    pub paused: bool,
+    /// Record from then on, such as 5s or 200ms after the program's start
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    pub start_after: Option<Duration>,
+    /// Record for that long; the program runs on
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, conflicts_with = "paused")]
+    pub duration: Option<Duration>,
+    /// Record until the trace has that many bytes, such as 2G; the program runs on
+    #[arg(long, value_name = "SIZE", value_parser = parse_trace_size)]
+    pub max_size: Option<u64>,
+    /// Record for LENGTH in each period of EVERY, at a random time in it, such as 10ms/1s
+    #[arg(long, value_name = "LENGTH/EVERY", value_parser = parse_bursts)]
+    pub bursts: Option<Bursts>,
+}
+
+impl WindowArguments {
+    pub fn options(&self) -> WindowOptions {
+        WindowOptions {
+            paused: self.paused,
+            start_after: self.start_after,
+            duration: self.duration,
+            most_bytes: self.max_size,
+            bursts: self.bursts,
+        }
+    }
+}
+
+fn parse_trace_size(text: &str) -> Result<u64, String> {
+    let size = trackway_analysis::cache::parse_size(text);
+    size.filter(|size| *size > 0)
+        .ok_or_else(|| "expected a number of bytes, such as 500M or 2G".to_owned())
+}
+
+fn parse_bursts(text: &str) -> Result<Bursts, String> {
+    let expected = || "expected two times, the first one shorter, such as 10ms/1s".to_owned();
+    let (length, every) = text.split_once('/').ok_or_else(expected)?;
+    let time = |text: &str| humantime::parse_duration(text.trim()).map_err(|error| error.to_string());
+    let bursts = Bursts {
+        length: time(length)?,
+        every: time(every)?,
+    };
+    match !bursts.length.is_zero() && bursts.length < bursts.every {
+        true => Ok(bursts),
+        false => Err(expected()),
+    }
 }
 
 #[derive(Debug, Clone, Args)]

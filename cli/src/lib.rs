@@ -3,6 +3,7 @@
 
 mod arguments;
 mod collect;
+mod control;
 mod doctor;
 mod import;
 mod lake;
@@ -59,6 +60,7 @@ fn run(verb: Verb) -> Result<ExitCode, Failure> {
         Verb::Cxx(arguments) => Err(trackway_driver::run(Language::Cxx, arguments.arguments)),
         Verb::Fc(arguments) => Err(trackway_driver::run(Language::Fortran, arguments.arguments)),
         Verb::Record(arguments) => record::run(arguments),
+        Verb::Control(arguments) => control::run(arguments),
         Verb::Collect(arguments) => collect::run(arguments),
         Verb::Import(arguments) => import::run(arguments),
         Verb::Top(arguments) => trackway_top::run(arguments),

@@ -77,6 +77,13 @@ fn options(arguments: RecordArguments) -> Result<RecordOptions, Failure> {
     };
     options.buffer_size = buffer_size(&options.program, arguments.buffer_size);
     arguments.sampling.apply(&arguments.sampled, &mut options)?;
+    options.windows = arguments.windows.options();
+    if options.windows.has_any() && (arguments.binary || options.sampling.is_some()) {
+        return Err(Failure::new(
+            "--paused, --start-after, --duration, --max-size and --bursts are for programs of `trackway cc`: unmodified \
+             binaries and samples are recorded from start to end",
+        ));
+    }
     options.buffer_count = arguments.buffers;
     options.workers = arguments.workers.unwrap_or(options.workers);
     options.measures = arguments.stats;

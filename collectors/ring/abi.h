@@ -248,12 +248,11 @@ enum trackway_mark_kind {
 };
 
 enum trackway_mark_cause {
-    TRACKWAY_BY_RECORDER = 1, // since it begins or ends
-    TRACKWAY_BY_PROGRAM = 2,
-    TRACKWAY_BY_CONTROL = 3, // `trackway control`
-    TRACKWAY_BY_TIME = 4,
-    TRACKWAY_BY_BURST = 5,
-    TRACKWAY_BY_SIZE = 6,
+    TRACKWAY_BY_PROGRAM = 1,
+    TRACKWAY_BY_CONTROL = 2, // `trackway control`
+    TRACKWAY_BY_TIME = 3,
+    TRACKWAY_BY_BURST = 4,
+    TRACKWAY_BY_SIZE = 5,
 };
 
 // The recorder lives while `recorder_thread` is neither 0 nor has this bit (FUTEX_OWNER_DIED), which the kernel sets

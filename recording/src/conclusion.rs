@@ -94,6 +94,18 @@ fn warn_of_losses(summary: &RecordSummary, options: &RecordOptions) {
             grouped(loss.buffers)
         ));
     }
+    if summary.lost_marks > 0 {
+        output::warn(format!(
+            "{} came faster than they could be taken: the trace lacks them.",
+            counted(summary.lost_marks, "mark or switch of a window")
+        ));
+    }
+    if summary.windows == Some(0) {
+        output::warn(format!(
+            "NO WINDOW WAS OPENED: {program} neither called trackway_start() nor ran long enough, and nobody told the \
+             recorder to start."
+        ));
+    }
     if summary.interrupted {
         output::warn("recording was interrupted while recorded processes still ran");
     }
@@ -129,9 +141,12 @@ fn describe(summary: &RecordSummary, options: &RecordOptions, live: bool) -> Str
         buffers => format!("{} dropped", counted(buffers, "buffer")),
     };
     let streams = counted(summary.streams, "stream");
+    let windows = summary.windows.map_or(String::new(), |windows| {
+        format!(" in {}", counted(windows.into(), "window"))
+    });
     let kept = |place: &dyn std::fmt::Display| {
         format!(
-            "{place}: {} of {streams}, {records} in {}, {dropped}",
+            "{place}: {} of {streams}{windows}, {records} in {}, {dropped}",
             counted(summary.chunks, "chunk"),
             grouped(summary.stored_bytes)
         )
@@ -140,7 +155,7 @@ fn describe(summary: &RecordSummary, options: &RecordOptions, live: bool) -> Str
         Output::File { path, .. } => kept(&path.display()),
         Output::Collector(route) => kept(&route.address),
         Output::Discard if live => format!("{streams}, {records} analysed and not stored, {dropped}"),
-        Output::Discard => format!("{streams}, {records} discarded, {dropped}"),
+        Output::Discard => format!("{streams}{windows}, {records} discarded, {dropped}"),
     }
 }
 

@@ -95,7 +95,7 @@ class ModuleRecorder {
         if (O.Oracle)
             Reference.collect(F, {[&](const Instruction &I, unsigned Part) { return !isFiltered(I, Part); },
                                   [&](const Instruction &I) { return hasValue(I); }});
-        Versions.keepPlain(F);
+        Versions.keepPlain(F, /*AlwaysChooses=*/true);
         forgetMemoryEffectsOfCalls(F);
         gatherAllocas(F);
         collectAllocations(F, Numbers, R);

@@ -43,12 +43,11 @@ pub const MARK_OPENS: u32 = 1;
 pub const MARK_CLOSES: u32 = 2;
 pub const MARK_TEXT: u32 = 3;
 
-pub const BY_RECORDER: u32 = 1;
-pub const BY_PROGRAM: u32 = 2;
-pub const BY_CONTROL: u32 = 3;
-pub const BY_TIME: u32 = 4;
-pub const BY_BURST: u32 = 5;
-pub const BY_SIZE: u32 = 6;
+pub const BY_PROGRAM: u32 = 1;
+pub const BY_CONTROL: u32 = 2;
+pub const BY_TIME: u32 = 3;
+pub const BY_BURST: u32 = 4;
+pub const BY_SIZE: u32 = 5;
 
 /// No record is longer, so that many zero bytes end a swept buffer for certain.
 pub const SLACK: usize = 4096;

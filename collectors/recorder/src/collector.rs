@@ -7,6 +7,7 @@ mod description;
 #[cfg(test)]
 mod hostile;
 mod mapped_objects;
+mod marks;
 mod modules;
 mod naming;
 mod nodes;
@@ -23,6 +24,7 @@ use trackway_trace::{ChunkFields, ChunkKind, GapReason, StartInfo};
 use self::call_stacks::CallStacks;
 use self::definitions::{modules_of, Objects};
 use self::description::Description;
+use self::marks::MarksTaken;
 use self::modules::IncompleteModules;
 use self::thread_stacks::ThreadStacks;
 use self::turns::Turn;
@@ -52,6 +54,8 @@ pub struct Totals {
     /// The program has overwritten words of the ring.
     pub is_damaged: bool,
     pub counts: CountsSummary,
+    /// Marks that came faster than the recorder takes them.
+    pub lost_marks: u64,
 }
 
 pub struct Collector<'scope> {
@@ -75,6 +79,7 @@ pub struct Collector<'scope> {
     program: u32,
     pub thread_stacks: ThreadStacks,
     sequences: HashMap<u8, u64>,
+    marks: MarksTaken,
     /// Names of the regions that were counted.
     regions: HashSet<Vec<u8>>,
     pub totals: Totals,
@@ -125,6 +130,7 @@ impl<'scope> Collector<'scope> {
             program: 0,
             thread_stacks: ThreadStacks::default(),
             sequences: HashMap::new(),
+            marks: MarksTaken::default(),
             regions: HashSet::new(),
             totals: Totals::default(),
         }
@@ -167,6 +173,11 @@ impl<'scope> Collector<'scope> {
     /// Whether what was taken already takes so much memory that no more is to be taken yet.
     pub fn is_overloaded(&self) -> bool {
         self.queue.is_overloaded()
+    }
+
+    /// Bytes of the trace so far.
+    pub fn stored_bytes(&self) -> u64 {
+        self.queue.stored_bytes()
     }
 
     fn full_buffers(&self, wanted: impl Fn(usize) -> bool) -> Vec<(usize, Description)> {

@@ -8,7 +8,7 @@
 mod jobs;
 mod worker;
 
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Scope;
 use std::time::Duration;
@@ -41,6 +41,8 @@ pub struct Output {
     jobs: Jobs,
     /// Bytes of queued payloads.
     waiting_bytes: AtomicUsize,
+    /// Bytes that were stored, for those who don't want to wait for the sink.
+    stored_bytes: AtomicU64,
     discard: bool,
     settings: Settings,
     pace: Mutex<Pace>,
@@ -66,6 +68,7 @@ impl Output {
             turn_changed: Condvar::new(),
             jobs: Jobs::default(),
             waiting_bytes: AtomicUsize::new(0),
+            stored_bytes: AtomicU64::new(0),
             discard,
             settings,
             pace: Mutex::default(),
@@ -106,6 +109,7 @@ impl Output {
         }
         let written = timed(|| turns.sink.append(chunk));
         turns.next_ticket += 1;
+        self.stored_bytes.store(turns.sink.stored_bytes(), Relaxed);
         self.turn_changed.notify_all();
         written
     }
@@ -122,6 +126,11 @@ impl Queue<'_> {
     /// Whether so much is queued that no more should be added.
     pub fn is_overloaded(&self) -> bool {
         self.output.waiting_bytes.load(Relaxed) > MOST_WAITING_BYTES
+    }
+
+    /// Bytes that have been stored.
+    pub fn stored_bytes(&self) -> u64 {
+        self.output.stored_bytes.load(Relaxed)
     }
 
     pub fn push(&mut self, fields: ChunkFields, payload: Payload) {

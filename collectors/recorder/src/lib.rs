@@ -11,6 +11,7 @@ mod binary;
 mod bystander;
 mod clock;
 mod collector;
+mod control;
 mod encoding;
 mod error;
 mod hardware;
@@ -31,6 +32,7 @@ mod step_costs;
 mod streaming;
 mod summary;
 mod watching;
+mod windows;
 mod work;
 
 use std::sync::atomic::AtomicBool;
@@ -42,6 +44,7 @@ use trackway_trace::{ChunkEncoder, EndInfo, GapReason, TraceError};
 use binary::ConfigurationFolder;
 use clock::Calibration;
 use collector::{Collector, Totals};
+use control::ControlSocket;
 use encoding::Settings;
 use liveness::Liveness;
 use program::{EndOfProgram, Program};
@@ -50,9 +53,11 @@ use ring::Ring;
 use sampling::{Opening, Sampling};
 use signals::Signals;
 use sink::Sink;
+use windows::Schedule;
 
 pub use abi::ABI;
 pub use binary::found_in_path;
+pub use control::{control, ControlAnswer, ControlError, ControlRequest};
 pub use error::RecordError;
 pub use hardware::{available_events, HardwareEvent, Unavailable, HARDWARE_EVENTS, MOST_HARDWARE_EVENTS};
 pub use options::{
@@ -71,6 +76,7 @@ pub use trackway_sampler::{
 pub use watching::{
     attach, measure_clock, now_ns, AttachError, Attachment, RingView, RunningNode, ViewError,
 };
+pub use windows::{Bursts, WindowOptions};
 pub use work::{ChunkCounts, RecorderWork};
 
 /// Runs the program to its end and records it. SIGINT, SIGTERM, SIGHUP and SIGQUIT don't end the calling process
@@ -170,6 +176,13 @@ fn record_to(
     };
     let output = encoding::Output::new(sink, settings);
     let end = EndOfProgram::default();
+    let control = ControlSocket::open()
+        .map_err(|error| {
+            (options.notify)(&format!(
+                "`trackway control` cannot reach this recording: {error}"
+            ))
+        })
+        .ok();
     let (totals, samples, interrupted, end_ns, thread_stacks) = std::thread::scope(|scope| {
         let program = Program::watch(child, &end, &ring, scope);
         let queue = encoding::start(encoders, &output, &ring, scope);
@@ -185,6 +198,9 @@ fn record_to(
             sampling: sampling.as_mut(),
             clock: &clock,
             count_looks: ((0, 0), 0),
+            schedule: Schedule::begin(&options.windows, Instant::now()),
+            control: control.as_ref(),
+            started,
         };
         let interrupted = recording.run();
         // The program is gone; what is left of the trace may wait for a sink that takes nothing.
@@ -223,6 +239,9 @@ fn record_to(
         counts: totals.counts,
         samples,
         stored_bytes: sink.stored_bytes(),
+        lost_marks: totals.lost_marks,
+        windows: (options.windows.has_any() || ring.window_count() > 1 || ring.open_window().is_none())
+            .then(|| ring.window_count()),
         dropped_buffers: totals.dropped,
         damage: totals.is_damaged.then_some(totals.damaged),
         write_failure: sink.loss(totals.dropped),

@@ -7,6 +7,7 @@ use std::time::Duration;
 use trackway_sampler::SamplerOptions;
 
 use crate::hardware::MOST_HARDWARE_EVENTS;
+use crate::windows::WindowOptions;
 use crate::{Address, HardwareEvent, RecordError};
 
 /// The client that records a program that wasn't compiled for recording.
@@ -68,6 +69,8 @@ pub struct RecordOptions {
     pub hardware: Vec<HardwareEvent>,
     /// Samples the program as it is, instead of recording what it was compiled to record.
     pub sampling: Option<SamplerOptions>,
+    /// When a program of `trackway cc` is recorded.
+    pub windows: WindowOptions,
     /// Where the program's standard output and standard error go in place of a terminal.
     pub instead_of_terminal: Option<Arc<File>>,
     /// Called, from any thread, with messages for the user while the program runs.
@@ -97,6 +100,7 @@ impl RecordOptions {
             count_cost_millionths: 0,
             hardware: Vec::new(),
             sampling: None,
+            windows: WindowOptions::default(),
             instead_of_terminal: None,
             notify: |_| (),
             progress: |_| (),

@@ -5,10 +5,12 @@ use std::time::{Duration, Instant};
 use crate::abi;
 use crate::clock::RecordingClock;
 use crate::collector::Collector;
+use crate::control::{ControlAnswer, ControlRequest, ControlSocket};
 use crate::program::{EndOfProgram, Program};
-use crate::ring::{BufferWords, Ring};
+use crate::ring::{BufferWords, Cause, Ring};
 use crate::sampling::Sampling;
 use crate::signals::Signals;
+use crate::windows::Schedule;
 
 /// The longest sleep, and so the longest delay until signals and the end of forked processes are noticed.
 const LONGEST_WAIT: Duration = Duration::from_millis(20);
@@ -35,6 +37,10 @@ pub struct Recording<'a, 'scope> {
     pub clock: &'a RecordingClock,
     /// What the last look at the count of full buffers found, and how often.
     pub count_looks: ((u32, u32), u32),
+    pub schedule: Schedule,
+    /// None: it could not be made.
+    pub control: Option<&'a ControlSocket>,
+    pub started: Instant,
 }
 
 impl Recording<'_, '_> {
@@ -57,6 +63,7 @@ impl Recording<'_, '_> {
             if let Some(sampling) = &mut self.sampling {
                 sampling.poll(self.clock, self.collector);
             }
+            self.switch_windows();
             if self.heed_signals(program_ended) {
                 self.stop();
                 return true;
@@ -73,6 +80,7 @@ impl Recording<'_, '_> {
                 last_sweep = Instant::now();
             }
             if progress == 0 && all_ended && !is_overloaded && !self.collector.processes.any_lives() {
+                self.collector.take_marks();
                 return false;
             }
             if progress == 0 {
@@ -80,9 +88,65 @@ impl Recording<'_, '_> {
                     .sampling
                     .as_ref()
                     .map_or(LONGEST_WAIT, |sampling| sampling.wait());
-                self.ring.wait_for_full(seen, wait.min(LONGEST_WAIT));
+                let until_switch = self.schedule.wait(Instant::now()).unwrap_or(LONGEST_WAIT);
+                self.ring
+                    .wait_for_full(seen, wait.min(until_switch).min(LONGEST_WAIT));
             }
         }
+    }
+
+    /// Opens and closes windows as the user wants it, and notes what happened.
+    fn switch_windows(&mut self) {
+        let stored = self.collector.stored_bytes();
+        self.schedule.poll(self.ring, Instant::now(), stored);
+        if let Some(control) = self.control {
+            control.serve(|request| self.answer(request));
+        }
+        self.collector.take_marks();
+    }
+
+    fn answer(&mut self, request: ControlRequest) -> ControlAnswer {
+        let stored = self.collector.stored_bytes();
+        match request {
+            ControlRequest::Start if self.schedule.is_full(stored) => ControlAnswer::Refused(format!(
+                "the trace has its greatest size, {stored} bytes (--max-size)"
+            )),
+            ControlRequest::Start => {
+                self.schedule.give_up();
+                ControlAnswer::Done(match self.ring.begin_window(Cause::Control) {
+                    true => "recording".to_owned(),
+                    false => "recording already".to_owned(),
+                })
+            }
+            ControlRequest::Stop => {
+                self.schedule.give_up();
+                ControlAnswer::Done(match self.ring.end_window(Cause::Control) {
+                    true => "recording is off; the program runs on".to_owned(),
+                    false => "recording was off already".to_owned(),
+                })
+            }
+            ControlRequest::Mark(text) if text.is_empty() => {
+                ControlAnswer::Refused("a mark needs a text".to_owned())
+            }
+            ControlRequest::Mark(text) => {
+                self.ring.mark(&text);
+                ControlAnswer::Done("marked".to_owned())
+            }
+            ControlRequest::Status => ControlAnswer::Done(self.status(stored)),
+        }
+    }
+
+    fn status(&self, stored_bytes: u64) -> String {
+        let now = match self.ring.open_window() {
+            Some(_) => "recording",
+            None => "not recording",
+        };
+        format!(
+            "{now}; {} windows so far; {stored_bytes} bytes stored of {} bytes recorded in {:.1} s",
+            self.ring.window_count(),
+            self.collector.totals.record_bytes,
+            self.started.elapsed().as_secs_f64()
+        )
     }
 
     /// Whether a process was forked that has not shown itself yet. A child that is killed at once never does.

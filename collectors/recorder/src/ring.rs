@@ -11,6 +11,7 @@
 //! Whatever the program writes there can only spoil its own recording, which is noticed (`damage`) and noted in the trace.
 
 mod layout;
+mod marks;
 mod memory;
 mod words;
 
@@ -30,6 +31,7 @@ use crate::RecordError;
 use layout::Layout;
 use memory::Memory;
 
+pub use marks::{Cause, MarkWords};
 pub use words::{BufferWords, SlotWords};
 
 /// The recorder sleeps until one in so many of the buffers that may wait for it are full.
@@ -66,6 +68,7 @@ impl Ring {
             layout,
         };
         ring.ids().next_segment_id.store(1, Relaxed);
+        ring.prepare_windows(options.windows.begins_open());
         Ok(Self {
             constants: ring.write_header(&new_header(options, &layout)),
             ..ring

@@ -96,6 +96,10 @@ pub struct RecordSummary {
     pub samples: Option<SamplesSummary>,
     /// Bytes of the trace file; 0 when discarded.
     pub stored_bytes: u64,
+    /// Marks and switches that came faster than the recorder takes them: the trace doesn't have them.
+    pub lost_marks: u64,
+    /// Windows in which it recorded, if it did so in windows.
+    pub windows: Option<u32>,
     /// Buffers that the program dropped because the ring was full.
     pub dropped_buffers: u64,
     /// Set when the program overwrote memory that it shares with the recorder: so many buffers are lost.

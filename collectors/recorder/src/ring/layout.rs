@@ -2,7 +2,7 @@
 
 use std::mem::size_of;
 
-use crate::abi::{Buffer, StreamSlot};
+use crate::abi::{Buffer, Mark, StreamSlot, MARKS};
 use crate::options::RecordOptions;
 
 /// Buffers beside those that may wait for the recorder: as many threads may record at a time. Memory is taken only
@@ -26,6 +26,7 @@ pub struct Layout {
     pub full_limit: u32,
     /// Most frames of the call stack that are recorded with a call of an allocator.
     pub stack_frames: u32,
+    pub mark_offset: u64,
     pub buffer_table_offset: u64,
     pub stream_table_offset: u64,
     pub data_offset: u64,
@@ -50,7 +51,9 @@ impl Layout {
     }
 
     fn new(buffer_size: u32, buffer_count: u32, stream_count: u32, full_limit: u32) -> Self {
-        let buffer_table_offset = PAGE;
+        let mark_offset = PAGE;
+        let marks_end = mark_offset + MARKS as u64 * size_of::<Mark>() as u64;
+        let buffer_table_offset = marks_end.next_multiple_of(PAGE);
         let stream_table_offset = buffer_table_offset + u64::from(buffer_count) * size_of::<Buffer>() as u64;
         let streams_end = stream_table_offset + u64::from(stream_count) * size_of::<StreamSlot>() as u64;
         let data_offset = streams_end.next_multiple_of(PAGE);
@@ -61,6 +64,7 @@ impl Layout {
             stream_count,
             full_limit,
             stack_frames: 0,
+            mark_offset,
             buffer_table_offset,
             stream_table_offset,
             data_offset,

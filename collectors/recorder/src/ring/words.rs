@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
 use super::memory::Shared;
-use crate::abi::{Buffer, FreeSide, FullSide, Ids, Life, Stop, StreamSlot};
+use crate::abi::{Buffer, Closings, FreeSide, FullSide, Ids, Life, Mark, Stop, StreamSlot, Windows};
 
 // SAFETY: each consists of atomics.
 unsafe impl Shared for Buffer {}
@@ -14,6 +14,9 @@ unsafe impl Shared for Ids {}
 unsafe impl Shared for FullSide {}
 unsafe impl Shared for FreeSide {}
 unsafe impl Shared for Stop {}
+unsafe impl Shared for Windows {}
+unsafe impl Shared for Closings {}
+unsafe impl Shared for Mark {}
 
 /// `struct trackway_buffer`, as it was. Any value is possible.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

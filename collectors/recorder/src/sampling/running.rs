@@ -96,6 +96,8 @@ pub fn sample_process(options: &RecordOptions, pid: u32) -> Result<RecordSummary
         counts: CountsSummary::default(),
         samples: Some(samples),
         stored_bytes: sink.stored_bytes(),
+        lost_marks: 0,
+        windows: None,
         dropped_buffers: totals.dropped,
         damage: None,
         write_failure: sink.loss(totals.dropped),

@@ -102,6 +102,15 @@ pub fn attach(pid: u32) -> Result<Attachment, AttachError> {
     })
 }
 
+/// The recorder of which the process is a part, or that it is.
+pub fn recorder_of(pid: u32) -> Result<u32, AttachError> {
+    let name = ring_name(pid)?;
+    match own_ring(pid, name)? {
+        Some(_) => Ok(pid),
+        None => Ok(name.ok_or(AttachError::NotRecorded { pid })?.recorder),
+    }
+}
+
 impl Attachment {
     /// Waits for the recorder's end, but not longer than that, and not on when a signal comes. Whether it has ended.
     pub fn wait_for_end(&self, timeout: Duration) -> bool {

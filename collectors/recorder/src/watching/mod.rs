@@ -3,7 +3,7 @@
 mod attach;
 mod view;
 
-pub use attach::{attach, AttachError, Attachment};
+pub use attach::{attach, recorder_of, AttachError, Attachment};
 pub use view::{measure_clock, now_ns, RingView, RunningNode, ViewError};
 
 /// Tests that make rings take turns: `attach` looks for the ring of a whole process.

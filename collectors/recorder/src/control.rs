@@ -1,0 +1,172 @@
+//! Asking a recorder that runs: a socket of its own, for its user alone, and what `trackway control` says there.
+//!
+//! A question is a line of JSON, and so is its answer.
+
+use std::fs;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::net::sockopt::socket_peercred;
+use rustix::process::geteuid;
+use serde::{Deserialize, Serialize};
+
+use crate::watching::{recorder_of, AttachError};
+
+/// A question is no longer.
+const MOST_BYTES: u64 = 4096;
+/// The recorder doesn't wait longer for a question that it was promised.
+const PATIENCE: Duration = Duration::from_millis(100);
+/// Who asks waits longer, since the recorder may be busy.
+const PATIENCE_OF_ASKER: Duration = Duration::from_secs(10);
+
+/// What a recorder is asked to do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ControlRequest {
+    /// Recording begins.
+    Start,
+    /// Recording ends; the program runs on.
+    Stop,
+    /// A mark in the trace.
+    Mark(String),
+    /// What is recorded so far.
+    Status,
+}
+
+/// What it says to that.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ControlAnswer {
+    Done(String),
+    Refused(String),
+}
+
+/// Why a recorder wasn't asked.
+#[derive(Debug, thiserror::Error)]
+pub enum ControlError {
+    #[error(transparent)]
+    Process(#[from] AttachError),
+    #[error(
+        "{}: cannot reach the recorder of process {pid}: {source}; it has ended, or belongs to another user",
+        path.display()
+    )]
+    Unreachable {
+        pid: u32,
+        path: PathBuf,
+        source: io::Error,
+    },
+    #[error("the recorder of process {pid} gave no answer: {source}")]
+    NoAnswer { pid: u32, source: io::Error },
+}
+
+/// Asks the recorder of which the process is a part, or which it is.
+pub fn control(pid: u32, request: &ControlRequest) -> Result<ControlAnswer, ControlError> {
+    let path = socket_path(recorder_of(pid)?);
+    let mut stream =
+        UnixStream::connect(&path).map_err(|source| ControlError::Unreachable { pid, path, source })?;
+    ask(&mut stream, request).map_err(|source| ControlError::NoAnswer { pid, source })
+}
+
+fn ask(stream: &mut UnixStream, request: &ControlRequest) -> io::Result<ControlAnswer> {
+    stream.set_read_timeout(Some(PATIENCE_OF_ASKER))?;
+    stream.set_write_timeout(Some(PATIENCE_OF_ASKER))?;
+    write_line(stream, request)?;
+    read_line(stream)
+}
+
+fn write_line(stream: &mut UnixStream, message: &impl Serialize) -> io::Result<()> {
+    let mut line = serde_json::to_vec(message)?;
+    line.push(b'\n');
+    stream.write_all(&line)
+}
+
+fn read_line<T: for<'de> Deserialize<'de>>(stream: &UnixStream) -> io::Result<T> {
+    let mut line = String::new();
+    BufReader::new(stream.take(MOST_BYTES)).read_line(&mut line)?;
+    Ok(serde_json::from_str(&line)?)
+}
+
+/// Where recorders of this user have their sockets.
+fn folder() -> PathBuf {
+    match std::env::var_os("XDG_RUNTIME_DIR") {
+        Some(folder) if Path::new(&folder).is_absolute() => Path::new(&folder).join("trackway"),
+        _ => PathBuf::from(format!("/tmp/trackway-{}", geteuid().as_raw())),
+    }
+}
+
+fn socket_path(recorder: u32) -> PathBuf {
+    folder().join(format!("{recorder}.socket"))
+}
+
+/// Makes the folder, or makes sure that it is the user's own and closed to others.
+fn prepare_folder(folder: &Path) -> io::Result<()> {
+    match fs::DirBuilder::new().mode(0o700).create(folder) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        other => return other,
+    }
+    let found = fs::symlink_metadata(folder)?;
+    let is_ours = found.is_dir() && found.uid() == geteuid().as_raw() && found.mode() & 0o077 == 0;
+    match is_ours {
+        true => Ok(()),
+        false => Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            format!("{} isn't a folder of yours alone", folder.display()),
+        )),
+    }
+}
+
+/// The recorder's end of its socket.
+pub struct ControlSocket {
+    listener: UnixListener,
+    path: PathBuf,
+}
+
+impl ControlSocket {
+    pub fn open() -> io::Result<Self> {
+        let path = socket_path(std::process::id());
+        prepare_folder(&folder())?;
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {} // of a process that had this number
+        }
+        let listener = UnixListener::bind(&path)?;
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;
+        listener.set_nonblocking(true)?;
+        Ok(Self { listener, path })
+    }
+
+    /// Answers whoever has asked since the last time.
+    pub fn serve(&self, mut answer: impl FnMut(ControlRequest) -> ControlAnswer) {
+        while let Ok((stream, _)) = self.listener.accept() {
+            // Somebody who asks and doesn't wait for the answer is none of our concern.
+            let _ = serve_one(stream, &mut answer);
+        }
+    }
+}
+
+impl Drop for ControlSocket {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+fn serve_one(
+    mut stream: UnixStream,
+    answer: &mut impl FnMut(ControlRequest) -> ControlAnswer,
+) -> io::Result<()> {
+    let asker = socket_peercred(&stream)?.uid;
+    if asker != geteuid() && !asker.is_root() {
+        return Ok(());
+    }
+    stream.set_nonblocking(false)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    let answer = match read_line(&stream) {
+        Ok(request) => answer(request),
+        Err(error) => ControlAnswer::Refused(format!("the recorder doesn't understand this: {error}")),
+    };
+    write_line(&mut stream, &answer)
+}

@@ -1,0 +1,157 @@
+//! When recording is on: windows that the recorder opens and closes by the clock and by the size of the trace.
+
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
+use std::time::{Duration, Instant};
+
+use crate::ring::{Cause, Ring};
+
+/// Windows that return.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bursts {
+    pub length: Duration,
+    /// One begins in each period of this length, at a random time.
+    pub every: Duration,
+}
+
+/// When a program of `trackway cc` is recorded. By default from its start to its end.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct WindowOptions {
+    /// It begins unrecorded, until the program or `trackway control` starts the recording.
+    pub paused: bool,
+    /// It is recorded from then on, after its start.
+    pub start_after: Option<Duration>,
+    /// How long it is recorded then.
+    pub duration: Option<Duration>,
+    /// It is recorded until the trace has so many bytes.
+    pub most_bytes: Option<u64>,
+    pub bursts: Option<Bursts>,
+}
+
+impl WindowOptions {
+    /// Whether recording is on from the first instruction.
+    pub fn begins_open(&self) -> bool {
+        !self.paused && self.start_after.is_none() && self.bursts.is_none()
+    }
+
+    /// Whether it may be on and off.
+    pub fn has_any(&self) -> bool {
+        *self != WindowOptions::default()
+    }
+}
+
+/// What is to happen next, and when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Next {
+    Nothing,
+    Open(Instant),
+    Close(Instant),
+}
+
+/// Opens and closes windows in a recording.
+pub struct Schedule {
+    options: WindowOptions,
+    next: Next,
+    /// When no further window is opened, and an open one is closed.
+    end: Option<Instant>,
+    /// Of the present period of bursts.
+    period: Instant,
+    random: fn(Duration) -> Duration,
+}
+
+impl Schedule {
+    pub fn begin(options: &WindowOptions, now: Instant) -> Self {
+        let first = now + options.start_after.unwrap_or_default();
+        let mut schedule = Self {
+            options: options.clone(),
+            next: Next::Nothing,
+            end: options.duration.map(|duration| first + duration),
+            period: first,
+            random: random_below,
+        };
+        schedule.next = match (options.bursts, options.paused) {
+            (_, true) => Next::Nothing,
+            (Some(bursts), _) => Next::Open(schedule.in_period(bursts)),
+            (None, _) if options.begins_open() => schedule.closing(),
+            (None, _) => Next::Open(first),
+        };
+        schedule
+    }
+
+    fn closing(&self) -> Next {
+        self.end.map_or(Next::Nothing, Next::Close)
+    }
+
+    fn in_period(&self, bursts: Bursts) -> Instant {
+        self.period + (self.random)(bursts.every.saturating_sub(bursts.length))
+    }
+
+    /// How long nothing is to be done.
+    pub fn wait(&self, now: Instant) -> Option<Duration> {
+        match self.next {
+            Next::Nothing => None,
+            Next::Open(at) | Next::Close(at) => Some(at.saturating_duration_since(now)),
+        }
+    }
+
+    /// Does what is due. `stored_bytes`: of the trace so far.
+    pub fn poll(&mut self, ring: &Ring, now: Instant, stored_bytes: u64) {
+        if self.options.most_bytes.is_some_and(|most| stored_bytes >= most) {
+            self.next = Next::Nothing;
+            ring.end_window(Cause::Size);
+            return;
+        }
+        match self.next {
+            Next::Open(at) if at <= now => self.open(ring, at),
+            Next::Close(at) if at <= now => self.close(ring, now),
+            _ => {}
+        }
+    }
+
+    /// Whether the trace is as large as it may be: then no window is opened any more.
+    pub fn is_full(&self, stored_bytes: u64) -> bool {
+        self.options.most_bytes.is_some_and(|most| stored_bytes >= most)
+    }
+
+    /// Somebody else decides from now on.
+    pub fn give_up(&mut self) {
+        self.next = Next::Nothing;
+    }
+
+    fn open(&mut self, ring: &Ring, at: Instant) {
+        if self.end.is_some_and(|end| at >= end) {
+            self.next = Next::Nothing;
+            return;
+        }
+        self.next = match self.options.bursts {
+            Some(bursts) => {
+                ring.begin_window(Cause::Burst);
+                Next::Close(at + bursts.length)
+            }
+            None => {
+                ring.begin_window(Cause::Time);
+                self.closing()
+            }
+        };
+    }
+
+    fn close(&mut self, ring: &Ring, now: Instant) {
+        let Some(bursts) = self.options.bursts else {
+            ring.end_window(Cause::Time);
+            self.next = Next::Nothing;
+            return;
+        };
+        ring.end_window(Cause::Burst);
+        self.period += bursts.every;
+        // Periods that passed while the recorder did not run are left out.
+        while self.period + bursts.every <= now {
+            self.period += bursts.every;
+        }
+        self.next = Next::Open(self.in_period(bursts));
+    }
+}
+
+fn random_below(limit: Duration) -> Duration {
+    let random = RandomState::new().hash_one(0);
+    limit.mul_f64((random >> 11) as f64 / (1u64 << 53) as f64)
+}
