@@ -1,5 +1,7 @@
 #include "code/Accesses.h"
 
+#include "code/OurAccesses.h"
+
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -38,6 +40,8 @@ class Selector {
 
   private:
     void select(Instruction &I) {
+        if (isOurAccess(I))
+            return;
         if (auto *L = dyn_cast<LoadInst>(&I))
             return single(L->isAtomic() ? AccessKind::AtomicLoad : AccessKind::Load, L->getPointerOperand(),
                           L->getType());

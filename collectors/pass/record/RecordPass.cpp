@@ -16,6 +16,7 @@
 #include "record/PlanPrinter.h"
 #include "record/RecordingWindow.h"
 #include "record/SignalHandlers.h"
+#include "record/WindowLoops.h"
 #include "table/ModuleDescriptor.h"
 #include "table/ModuleTable.h"
 
@@ -49,6 +50,8 @@ class ModuleRecorder {
         Own = ownVariables(M);
         if (!O.OracleOnly)
             Runtime = RuntimeSymbols::declare(M);
+        if (!O.OracleOnly)
+            splitLoops(Functions);
         auto HasValue = [&](const Instruction &I) { return this->hasValue(I); };
         for (Function *F : Functions)
             O.OracleOnly ? Reference.collect(*F, {[](const Instruction &, unsigned) { return true; }, HasValue})
@@ -76,6 +79,17 @@ class ModuleRecorder {
                (RecordsOrder ? ModuleTable::RecordsOrder : 0);
     }
 
+    void splitLoops(std::vector<Function *> &Functions) {
+        Recursive = recursiveFunctions(M);
+        std::vector<Function *> Rests;
+        for (Function *F : Functions)
+            if (!Filters.skipsFunction(*F) && canInstrument(*F))
+                llvm::append_range(Rests, splitLongLoops(*F, Runtime, Questions));
+        for (Function *Rest : Rests)
+            Recursive.insert(Rest); // who calls it wants the other version
+        llvm::append_range(Functions, Rests);
+    }
+
     // ---- One function ----
 
     void record(Function &F) {
@@ -95,7 +109,8 @@ class ModuleRecorder {
         if (O.Oracle)
             Reference.collect(F, {[&](const Instruction &I, unsigned Part) { return !isFiltered(I, Part); },
                                   [&](const Instruction &I) { return hasValue(I); }});
-        Versions.keepPlain(F, /*AlwaysChooses=*/true);
+        Versions.keepPlain(F, /*AlwaysChooses=*/Recursive.contains(&F));
+        askInRecordingCopy(F, Questions[&F], Runtime);
         forgetMemoryEffectsOfCalls(F);
         gatherAllocas(F);
         collectAllocations(F, Numbers, R);
@@ -208,6 +223,8 @@ class ModuleRecorder {
     OwnVariables Own;
     ModuleTable Table;
     Dispatch Versions;
+    WindowQuestions Questions;
+    DenseSet<const Function *> Recursive;
     RuntimeSymbols Runtime{};
 };
 

@@ -2,14 +2,12 @@
 
 #include "abi.h"
 
-#include "llvm/IR/IRBuilder.h"
-
 using namespace llvm;
 
 namespace trackway {
 
 // An atomic one stays where it is: a loop must see that a window was opened.
-static LoadInst *loadOpenWindow(IRBuilder<> &B, const RuntimeSymbols &Runtime) {
+LoadInst *loadOpenWindow(IRBuilder<> &B, const RuntimeSymbols &Runtime) {
     static_assert(offsetof(trackway_module, window) == 8);
     Value *Place = B.CreateConstInBoundsGEP1_64(B.getInt64Ty(), Runtime.ModuleRecord, 1);
     LoadInst *Window = B.CreateAlignedLoad(B.getInt32Ty(), B.CreateLoad(B.getPtrTy(), Place), Align(4));

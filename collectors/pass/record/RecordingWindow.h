@@ -4,8 +4,12 @@
 #include "record/RuntimeSymbols.h"
 
 #include "llvm/IR/BasicBlock.h"
+#include "llvm/IR/IRBuilder.h"
 
 namespace trackway {
+
+// The number of the window that is open, or 0.
+llvm::LoadInst *loadOpenWindow(llvm::IRBuilder<> &B, const RuntimeSymbols &Runtime);
 
 // Ends the block with branches: to the plain version if no window is open, to the recording one if the thread records in
 // the one that is open, and to Before if it doesn't yet.

@@ -18,12 +18,13 @@
 #include <unistd.h>
 
 extern _Thread_local struct trackway_thread __trackway_thread;
-extern const char __trackway_abi_8;
+extern const char __trackway_abi_9;
 void __trackway_register(struct trackway_module *module);
 __attribute__((preserve_most)) unsigned char *__trackway_flush(unsigned char *cursor);
 void __trackway_oracle_access(uint64_t function, uint64_t opk, uint64_t address, uint64_t size);
 
-static struct trackway_module module = {.segment_count = 1, .table = table, .table_length = sizeof table};
+static const uint32_t no_window;
+static struct trackway_module module = {.segment_count = 1, .window = &no_window, .table = table, .table_length = sizeof table};
 
 #ifdef TRACKWAY_TEST_FOREIGN_RING
 // A ring of another interface version, from a recorder that we play ourselves.
@@ -46,12 +47,12 @@ __attribute__((constructor)) static void register_module(void) {
     offer_foreign_ring();
     errno = 77;
     __trackway_register(&module);
-    if (errno != 77 || __trackway_abi_8 != TRACKWAY_ABI)
+    if (errno != 77 || __trackway_abi_9 != TRACKWAY_ABI)
         abort();
 }
 
 static void record_access(uint64_t address) {
-    if (!module.id_base)
+    if (!__atomic_load_n(module.window, __ATOMIC_RELAXED))
         return;
     unsigned char *cursor = __trackway_thread.cursor;
     if (cursor >= __trackway_thread.limit)

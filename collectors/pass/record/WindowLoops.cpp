@@ -1,0 +1,389 @@
+#include "record/WindowLoops.h"
+
+#include "LlvmVersion.h"
+#include "code/Calls.h"
+#include "code/OurAccesses.h"
+#include "record/RecordingWindow.h"
+
+#include "llvm/ADT/SCCIterator.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Analysis/CallGraph.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/Local.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
+
+using namespace llvm;
+
+namespace trackway {
+
+// ---- Which loops ----
+
+// What means another thing in a function of its own, or may be there only once.
+static bool staysInItsFunction(const Instruction &I) {
+    if (auto *A = dyn_cast<AllocaInst>(&I))
+        return !A->isStaticAlloca();
+    if (isa<CallBrInst>(I) || isa<IndirectBrInst>(I) || I.getType()->isTokenTy() || I.isEHPad())
+        return true;
+    auto *Call = dyn_cast<CallBase>(&I);
+    if (!Call)
+        return false;
+    if (Call->isMustTailCall() || Call->cannotDuplicate() || Call->hasFnAttr(Attribute::ReturnsTwice))
+        return true;
+    switch (Call->getIntrinsicID()) {
+    case Intrinsic::vastart:
+    case Intrinsic::frameaddress:
+    case Intrinsic::returnaddress:
+    case Intrinsic::addressofreturnaddress:
+    case Intrinsic::sponentry:
+    case Intrinsic::localescape:
+    case Intrinsic::stacksave:
+    case Intrinsic::stackrestore:
+    case Intrinsic::eh_sjlj_setjmp:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool canBeSplit(const Function &F) {
+    return !F.hasOptNone() && none_of(F, [](const BasicBlock &BB) { return BB.hasAddressTaken(); }) &&
+           none_of(instructions(F), [](const Instruction &I) {
+               auto *Call = dyn_cast<CallBase>(&I);
+               return Call && Call->hasFnAttr(Attribute::ReturnsTwice);
+           });
+}
+
+static bool hasCalls(const Loop &L) {
+    return any_of(L.blocks(), [](const BasicBlock *BB) { return any_of(*BB, endsUnit); });
+}
+
+static bool canBeSplit(const Loop &L) {
+    SmallVector<BasicBlock *, 4> Exits;
+    L.getExitBlocks(Exits);
+    return none_of(Exits, [](const BasicBlock *BB) { return BB->isEHPad(); }) && !L.getHeader()->isEHPad() &&
+           none_of(L.blocks(), [](const BasicBlock *BB) { return any_of(*BB, staysInItsFunction); });
+}
+
+// ---- One loop ----
+
+namespace {
+
+// Where something that the loop leaves behind stands until its function has returned.
+struct Place {
+    PHINode *Phi;
+    unsigned Field;
+};
+
+class Splitter {
+  public:
+    Splitter(Function &F, Loop &L, BasicBlock &Again, const RuntimeSymbols &Runtime)
+        : F(F), L(L), Again(Again), Header(*L.getHeader()), C(F.getContext()), Runtime(Runtime) {
+        L.getUniqueExitBlocks(Exits);
+        for (PHINode &Phi : Header.phis())
+            addPlace(Phi, Carried);
+        for (BasicBlock *Exit : Exits)
+            for (PHINode &Phi : Exit->phis())
+                addPlace(Phi, Left[Exit]);
+        findInputs();
+        Results = StructType::get(C, Types);
+    }
+
+    bool canPassAll() const {
+        auto CanPass = [](const Value *V) {
+            Type *Ty = V->getType();
+            return Ty->isFirstClassType() && !Ty->isTokenTy() && !Ty->isMetadataTy() && !Ty->isX86_AMXTy() &&
+                   !isa<ScalableVectorType>(Ty) && !V->isSwiftError();
+        };
+        return all_of(Inputs, CanPass) && all_of(Carried, [&](Place P) { return CanPass(P.Phi); }) &&
+               all_of(Left, [&](auto &Entry) { return all_of(Entry.second, [&](Place P) { return CanPass(P.Phi); }); });
+    }
+
+    Function *run(WindowQuestions &Questions) {
+        bool HasCalls = hasCalls(L);
+        Function *Rest = makeRest();
+        Questions[Rest].push_back({stop(*Rest), HasCalls});
+        EliminateUnreachableBlocks(*Rest);
+        Questions[&F].push_back({callRest(*Rest), HasCalls});
+        return Rest;
+    }
+
+  private:
+    static constexpr unsigned GoesOn = 0; // what the rest returns where the loop is not over
+
+    bool isFromOutside(Value *V) const {
+        if (isa<Argument>(V))
+            return true;
+        auto *I = dyn_cast<Instruction>(V);
+        return I && !L.contains(I);
+    }
+
+    void findInputs() {
+        for (BasicBlock *BB : L.blocks())
+            for (Instruction &I : *BB)
+                for (Use &U : I.operands())
+                    if (!isBeforeFirst(U))
+                        addInput(U);
+        for (BasicBlock *Exit : Exits)
+            for (PHINode &Phi : Exit->phis())
+                for (Value *V : Phi.incoming_values())
+                    addInput(V);
+    }
+
+    // What the loop begins its first iteration with.
+    bool isBeforeFirst(const Use &U) const {
+        auto *Phi = dyn_cast<PHINode>(U.getUser());
+        return Phi && Phi->getParent() == &Header && !L.contains(Phi->getIncomingBlock(U));
+    }
+
+    void addInput(Value *V) {
+        if (isFromOutside(V))
+            Inputs.insert(V);
+    }
+
+    void addPlace(PHINode &Phi, SmallVectorImpl<Place> &To) {
+        To.push_back({&Phi, static_cast<unsigned>(Types.size())});
+        Types.push_back(Phi.getType());
+    }
+
+    Value *field(IRBuilder<> &B, Value *Out, unsigned Field) const { return B.CreateStructGEP(Results, Out, Field); }
+
+    // ---- The function with the rest of the loop ----
+
+    Function *makeRest() {
+        SmallVector<Type *, 8> Parameters{PointerType::getUnqual(C)};
+        for (Place P : Carried)
+            Parameters.push_back(P.Phi->getType());
+        for (Value *V : Inputs)
+            Parameters.push_back(V->getType());
+        auto *Rest =
+            Function::Create(FunctionType::get(Type::getInt32Ty(C), Parameters, false), GlobalValue::InternalLinkage,
+                             F.getAddressSpace(), F.getName() + ".loop", F.getParent());
+        ValueToValueMapTy Map;
+        for (Argument &A : F.args())
+            Map[&A] = PoisonValue::get(A.getType());
+        auto *Next = Rest->arg_begin() + 1 + Carried.size();
+        for (Value *V : Inputs) {
+            if (isa<Argument>(V))
+                Map[V] = Next;
+            ++Next;
+        }
+        SmallVector<ReturnInst *, 4> Returns;
+        CloneFunctionInto(Rest, &F, Map, CloneFunctionChangeType::LocalChangesOnly, Returns);
+        dress(*Rest);
+        takeInputs(*Rest, Map);
+        begin(*Rest, Map);
+        for (auto [Number, Exit] : enumerate(Exits))
+            leave(*Rest, *cast<BasicBlock>(Map[Exit]), Left[Exit], Number + 1, Map);
+        AgainInRest = cast<BasicBlock>(Map[&Again]);
+        for (Place P : Carried)
+            CarriedInRest.push_back({cast<PHINode>(Map[P.Phi]), P.Field});
+        return Rest;
+    }
+
+    void dress(Function &Rest) const {
+        Rest.setAttributes(AttributeList::get(C, F.getAttributes().getFnAttrs(), {}, {}));
+        for (Attribute::AttrKind No : {Attribute::Memory, Attribute::WillReturn, Attribute::NoReturn,
+                                       Attribute::Speculatable, Attribute::AlwaysInline, Attribute::InlineHint,
+                                       Attribute::NoSync, Attribute::AllocKind, Attribute::AllocSize})
+            Rest.removeFnAttr(No);
+        for (StringRef No : {"alloc-family", "thunk"})
+            Rest.removeFnAttr(No);
+        Rest.addFnAttr(Attribute::NoInline);
+        Rest.setCallingConv(CallingConv::C);
+        Rest.setLinkage(GlobalValue::InternalLinkage);
+        Rest.setVisibility(GlobalValue::DefaultVisibility);
+        Rest.setDSOLocal(true);
+        Rest.setComdat(F.getComdat());
+        if (F.hasPersonalityFn())
+            Rest.setPersonalityFn(F.getPersonalityFn());
+    }
+
+    void takeInputs(Function &Rest, ValueToValueMapTy &Map) {
+        auto *Parameter = Rest.arg_begin() + 1 + Carried.size();
+        for (Value *V : Inputs) {
+            if (auto *Copy = dyn_cast<Instruction>(Map[V]); isa<Instruction>(V) && Copy)
+                Copy->replaceAllUsesWith(Parameter);
+            ++Parameter;
+        }
+    }
+
+    void begin(Function &Rest, ValueToValueMapTy &Map) {
+        auto *Head = cast<BasicBlock>(Map[&Header]);
+        auto *Entry = BasicBlock::Create(C, "begin", &Rest, &Rest.getEntryBlock());
+        BranchInst::Create(Head, Entry);
+        auto *Parameter = Rest.arg_begin() + 1;
+        for (Place P : Carried)
+            cast<PHINode>(Map[P.Phi])->addIncoming(Parameter++, Entry);
+    }
+
+    void store(IRBuilder<> &B, Function &Rest, Value *V, unsigned Field) const {
+        markOurs(*B.CreateStore(V, field(B, Rest.arg_begin(), Field)));
+    }
+
+    void leave(Function &Rest, BasicBlock &Exit, ArrayRef<Place> Places, unsigned Number, ValueToValueMapTy &Map) {
+        for (BasicBlock *After : successors(&Exit))
+            After->removePredecessor(&Exit);
+        for (Instruction &I : make_early_inc_range(reverse(Exit)))
+            if (!isa<PHINode>(I)) {
+                if (!I.use_empty())
+                    I.replaceAllUsesWith(PoisonValue::get(I.getType()));
+                I.eraseFromParent();
+            }
+        IRBuilder<> B(&Exit);
+        for (Place P : Places)
+            store(B, Rest, Map[P.Phi], P.Field);
+        B.CreateRet(B.getInt32(Number));
+    }
+
+    // The question, in the copy of the loop.
+    ICmpInst *stop(Function &Rest) {
+        auto *Stop = BasicBlock::Create(C, "stop", &Rest);
+        IRBuilder<> B(Stop);
+        for (Place P : CarriedInRest)
+            store(B, Rest, P.Phi->getIncomingValueForBlock(AgainInRest), P.Field);
+        B.CreateRet(B.getInt32(GoesOn));
+        return ask(*AgainInRest, *Stop, *AgainInRest->getTerminator()->getSuccessor(0));
+    }
+
+    ICmpInst *ask(BasicBlock &In, BasicBlock &Changed, BasicBlock &Same) {
+        Instruction *End = In.getTerminator();
+        IRBuilder<> B(End);
+        LoadInst *Open = loadOpenWindow(B, Runtime);
+        markOurs(*Open);
+        markOurs(*cast<Instruction>(Open->getPointerOperand()));
+        auto *Changes = cast<ICmpInst>(B.CreateICmpNE(Open, B.getInt32(0)));
+        B.CreateCondBr(Changes, &Changed, &Same, unlikely(C));
+        End->eraseFromParent();
+        return Changes;
+    }
+
+    // ---- The call of it ----
+
+    ICmpInst *callRest(Function &Rest) {
+        auto *Call = BasicBlock::Create(C, "switch", &F);
+        auto *Out = new AllocaInst(Results, F.getParent()->getDataLayout().getAllocaAddrSpace(), "trackway.left",
+                                   &*F.getEntryBlock().getFirstInsertionPt());
+        IRBuilder<> B(Call);
+        SmallVector<Value *, 8> Arguments{Out};
+        for (Place P : Carried)
+            Arguments.push_back(P.Phi->getIncomingValueForBlock(&Again));
+        Arguments.append(Inputs.begin(), Inputs.end());
+        B.SetCurrentDebugLocation(location());
+        CallInst *Result = B.CreateCall(&Rest, Arguments);
+        auto *Choice = B.CreateSwitch(Result, come(*Out, Carried, Header), Exits.size());
+        for (auto [Number, Exit] : enumerate(Exits))
+            Choice->addCase(B.getInt32(Number + 1), come(*Out, Left[Exit], *Exit));
+        return ask(Again, *Call, Header);
+    }
+
+    // A block that goes where the rest has left off.
+    BasicBlock *come(AllocaInst &Out, ArrayRef<Place> Places, BasicBlock &To) {
+        auto *BB = BasicBlock::Create(C, "back", &F);
+        IRBuilder<> B(BB);
+        for (Place P : Places) {
+            LoadInst *Value = B.CreateLoad(P.Phi->getType(), field(B, &Out, P.Field));
+            markOurs(*Value);
+            P.Phi->addIncoming(Value, BB);
+        }
+        B.CreateBr(&To);
+        return BB;
+    }
+
+    // Calls of functions with debug information need a location.
+    DebugLoc location() const {
+        DISubprogram *Text = F.getSubprogram();
+        return Text ? DebugLoc(DILocation::get(C, 0, 0, Text)) : DebugLoc();
+    }
+
+    Function &F;
+    Loop &L;
+    BasicBlock &Again, &Header;
+    LLVMContext &C;
+    const RuntimeSymbols &Runtime;
+    SmallVector<BasicBlock *, 4> Exits;
+    SmallVector<Place, 8> Carried; // into the next iteration
+    DenseMap<BasicBlock *, SmallVector<Place, 4>> Left;
+    SmallVector<Type *, 8> Types;
+    StructType *Results = nullptr;
+    SetVector<Value *> Inputs;
+    BasicBlock *AgainInRest = nullptr;
+    SmallVector<Place, 8> CarriedInRest;
+};
+
+} // namespace
+
+// A block of its own through which all iterations but the first one begin.
+static BasicBlock *blockBeforeNext(Loop &L, DominatorTree &DT, LoopInfo &LI) {
+    SmallVector<BasicBlock *, 4> Latches;
+    L.getLoopLatches(Latches);
+    return SplitBlockPredecessors(L.getHeader(), Latches, ".again", &DT, &LI, nullptr, false);
+}
+
+// The first outermost loop that has not been looked at yet. Splitting one changes what surrounds the others.
+static Loop *nextLongLoop(LoopInfo &LI, SmallPtrSetImpl<BasicBlock *> &Seen) {
+    for (Loop *L : LI)
+        if (Seen.insert(L->getHeader()).second && canBeSplit(*L) && (!L->isInnermost() || hasCalls(*L)))
+            return L;
+    return nullptr;
+}
+
+std::vector<Function *> splitLongLoops(Function &F, const RuntimeSymbols &Runtime, WindowQuestions &Questions) {
+    std::vector<Function *> Rests;
+    SmallPtrSet<BasicBlock *, 8> Seen;
+    while (canBeSplit(F)) {
+        DominatorTree DT(F);
+        LoopInfo LI(DT);
+        Loop *L = nextLongLoop(LI, Seen);
+        if (!L)
+            break;
+        formDedicatedExitBlocks(L, &DT, &LI, nullptr, false);
+        formLCSSA(*L, DT, &LI, nullptr);
+        BasicBlock *Again = blockBeforeNext(*L, DT, LI);
+        Splitter S(F, *L, *Again, Runtime);
+        if (S.canPassAll())
+            Rests.push_back(S.run(Questions));
+    }
+    return Rests;
+}
+
+void askInRecordingCopy(Function &F, const std::vector<WindowQuestion> &Questions, const RuntimeSymbols &Runtime) {
+    bool Removed = false;
+    for (const WindowQuestion &Q : Questions) {
+        if (Q.HasCalls) {
+            IRBuilder<> B(Q.Changes);
+            Q.Changes->setOperand(1, B.CreateLoad(B.getInt32Ty(), B.CreateThreadLocalAddress(Runtime.Window)));
+            continue;
+        }
+        BasicBlock *In = Q.Changes->getParent();
+        Q.Changes->replaceAllUsesWith(ConstantInt::getFalse(F.getContext()));
+        Value *Open = Q.Changes->getOperand(0);
+        Q.Changes->eraseFromParent();
+        auto *Load = cast<LoadInst>(Open);
+        auto *Place = cast<Instruction>(Load->getPointerOperand());
+        Load->eraseFromParent();
+        Place->eraseFromParent();
+        ConstantFoldTerminator(In);
+        Removed = true;
+    }
+    if (Removed)
+        EliminateUnreachableBlocks(F);
+}
+
+DenseSet<const Function *> recursiveFunctions(Module &M) {
+    DenseSet<const Function *> Found;
+    CallGraph Calls(M);
+    for (auto At = scc_begin(&Calls); !At.isAtEnd(); ++At)
+        if (At.hasCycle())
+            for (CallGraphNode *Node : *At)
+                if (const Function *F = Node->getFunction())
+                    Found.insert(F);
+    return Found;
+}
+
+} // namespace trackway

@@ -1,0 +1,39 @@
+// Threads that stay in a loop for long join a window there, and leave it.
+//
+// An activation runs one copy of its function to its end. So that one with a long loop needn't, the rest of that loop
+// is a function of its own as well: the loop's code once more, which begins with the next iteration and returns where
+// the loop is left, or where the copy that called it is the right one again.
+#pragma once
+
+#include "record/RuntimeSymbols.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/IR/Instructions.h"
+
+#include <vector>
+
+namespace trackway {
+
+// Before each iteration of a loop but the first one: the question whether the other copy is to go on.
+struct WindowQuestion {
+    llvm::ICmpInst *Changes; // as the plain copy asks it
+    bool HasCalls;           // in the loop, as its author wrote it
+};
+
+// The questions in each function.
+using WindowQuestions = llvm::DenseMap<const llvm::Function *, std::vector<WindowQuestion>>;
+
+// Splits the outermost loops that may run for long: those with calls or inner loops. Returns the functions with the
+// rests of these loops, and adds the questions in all of them.
+std::vector<llvm::Function *> splitLongLoops(llvm::Function &F, const RuntimeSymbols &Runtime,
+                                             WindowQuestions &Questions);
+
+// Makes the questions those of the recording copy: whether the thread records in the window that is open. Loops without
+// calls have none there, so that they stay what they are.
+void askInRecordingCopy(llvm::Function &F, const std::vector<WindowQuestion> &Questions, const RuntimeSymbols &Runtime);
+
+// The functions that may call themselves, by way of others too, within the module.
+llvm::DenseSet<const llvm::Function *> recursiveFunctions(llvm::Module &M);
+
+} // namespace trackway
