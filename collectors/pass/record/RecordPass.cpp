@@ -20,6 +20,7 @@
 #include "table/ModuleDescriptor.h"
 #include "table/ModuleTable.h"
 
+#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/DiagnosticInfo.h"
@@ -60,11 +61,13 @@ class ModuleRecorder {
         if (Reference.collected() != Reference.inserted())
             report_fatal_error("trackway: an access that the oracle had found was erased while it was instrumented");
         if (!O.OracleOnly) {
-            Versions.finish([&](BasicBlock &From, BasicBlock &Instrumented, BasicBlock &Plain,
-                                BasicBlock &Before) { chooseByWindow(From, Instrumented, Plain, Before, Runtime); },
-                            [&](BasicBlock &From, BasicBlock &Instrumented, BasicBlock &Plain) {
-                                joinWindow(From, Instrumented, Plain, Runtime);
-                            });
+            Versions.finish(
+                [&](BasicBlock &From, BasicBlock &Instrumented, BasicBlock &Plain, BasicBlock &Before) {
+                    chooseByWindow(From, Instrumented, Plain, Before, chosen(From), Runtime);
+                },
+                [&](BasicBlock &From, BasicBlock &Instrumented, BasicBlock &Plain) {
+                    joinWindow(From, Instrumented, Plain, chosen(From), Runtime);
+                });
             redirectSignalHandlers(M);
             embedModule(*Runtime.ModuleRecord, {Table.serialize(), Table.symbols(), Table.segmentCount()});
         }
@@ -80,14 +83,26 @@ class ModuleRecorder {
     }
 
     void splitLoops(std::vector<Function *> &Functions) {
-        Recursive = recursiveFunctions(M);
+        ChoosesAlways = recursiveFunctions(M);
+        DenseSet<const Function *> Switching = functionsThatSwitch(M);
+        for (const Function *F : Switching) {
+            ChoosesAlways.insert(F); // what it calls is recorded in windows only
+            AlwaysRecording.insert(F->getName());
+        }
         std::vector<Function *> Rests;
         for (Function *F : Functions)
-            if (!Filters.skipsFunction(*F) && canInstrument(*F))
+            if (!Switching.contains(F) && !Filters.skipsFunction(*F) && canInstrument(*F))
                 llvm::append_range(Rests, splitLongLoops(*F, Runtime, Questions));
         for (Function *Rest : Rests)
-            Recursive.insert(Rest); // who calls it wants the other version
+            ChoosesAlways.insert(Rest); // who calls it wants the other version
         llvm::append_range(Functions, Rests);
+    }
+
+    // `late` has the name of the function whose choice it makes.
+    Chosen chosen(const BasicBlock &From) const {
+        StringRef Name = From.getParent()->getName();
+        Name.consume_back(".late");
+        return AlwaysRecording.contains(Name) ? Chosen::Always : Chosen::InWindows;
     }
 
     // ---- One function ----
@@ -109,7 +124,7 @@ class ModuleRecorder {
         if (O.Oracle)
             Reference.collect(F, {[&](const Instruction &I, unsigned Part) { return !isFiltered(I, Part); },
                                   [&](const Instruction &I) { return hasValue(I); }});
-        Versions.keepPlain(F, /*AlwaysChooses=*/Recursive.contains(&F));
+        Versions.keepPlain(F, /*AlwaysChooses=*/ChoosesAlways.contains(&F));
         askInRecordingCopy(F, Questions[&F], Runtime);
         forgetMemoryEffectsOfCalls(F);
         gatherAllocas(F);
@@ -224,7 +239,8 @@ class ModuleRecorder {
     ModuleTable Table;
     Dispatch Versions;
     WindowQuestions Questions;
-    DenseSet<const Function *> Recursive;
+    DenseSet<const Function *> ChoosesAlways;
+    StringSet<> AlwaysRecording; // by their names, as the choice is another function
     RuntimeSymbols Runtime{};
 };
 

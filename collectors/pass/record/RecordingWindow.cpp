@@ -15,21 +15,39 @@ LoadInst *loadOpenWindow(IRBuilder<> &B, const RuntimeSymbols &Runtime) {
     return Window;
 }
 
-void chooseByWindow(BasicBlock &From, BasicBlock &Recording, BasicBlock &Plain, BasicBlock &Before,
+void chooseByWindow(BasicBlock &From, BasicBlock &Recording, BasicBlock &Plain, BasicBlock &Before, Chosen How,
                     const RuntimeSymbols &Runtime) {
-    auto *IsOpen = BasicBlock::Create(From.getContext(), "open", From.getParent(), &Recording);
+    auto *Records = BasicBlock::Create(From.getContext(), "records", From.getParent(), &Recording);
     IRBuilder<> B(&From);
     Value *Open = loadOpenWindow(B, Runtime);
-    B.CreateCondBr(B.CreateICmpNE(Open, B.getInt32(0)), IsOpen, &Plain);
-    B.SetInsertPoint(IsOpen);
+    Value *Wanted = How == Chosen::Always ? B.CreateLoad(B.getInt32Ty(), Runtime.ModuleRecord) : Open;
+    B.CreateCondBr(B.CreateICmpNE(Wanted, B.getInt32(0)), Records, &Plain);
+    B.SetInsertPoint(Records);
     Value *Joined = B.CreateLoad(B.getInt32Ty(), B.CreateThreadLocalAddress(Runtime.Window));
     B.CreateCondBr(B.CreateICmpEQ(Joined, Open), &Recording, &Before);
 }
 
-void joinWindow(BasicBlock &From, BasicBlock &Recording, BasicBlock &Plain, const RuntimeSymbols &Runtime) {
+void joinWindow(BasicBlock &From, BasicBlock &Recording, BasicBlock &Plain, Chosen How, const RuntimeSymbols &Runtime) {
     IRBuilder<> B(&From);
     Value *Joined = B.CreateCall(Runtime.JoinWindow);
-    B.CreateCondBr(B.CreateICmpNE(Joined, B.getInt32(0)), &Recording, &Plain);
+    Value *Wanted = How == Chosen::Always ? B.getTrue() : B.CreateICmpNE(Joined, B.getInt32(0));
+    B.CreateCondBr(Wanted, &Recording, &Plain);
+}
+
+static void addCallers(const Function &Callee, DenseSet<const Function *> &To) {
+    for (const User *U : Callee.users()) {
+        auto *Call = dyn_cast<CallBase>(U);
+        if (Call && Call->getCalledOperand() == &Callee && To.insert(Call->getFunction()).second)
+            addCallers(*Call->getFunction(), To);
+    }
+}
+
+DenseSet<const Function *> functionsThatSwitch(const Module &M) {
+    DenseSet<const Function *> Found;
+    for (StringRef Name : {"__trackway_open_window", "__trackway_close_window"})
+        if (const Function *Switch = M.getFunction(Name))
+            addCallers(*Switch, Found);
+    return Found;
 }
 
 } // namespace trackway

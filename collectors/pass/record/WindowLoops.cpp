@@ -276,10 +276,26 @@ class Splitter {
         Arguments.append(Inputs.begin(), Inputs.end());
         B.SetCurrentDebugLocation(location());
         CallInst *Result = B.CreateCall(&Rest, Arguments);
-        auto *Choice = B.CreateSwitch(Result, come(*Out, Carried, Header), Exits.size());
+        BasicBlock &Next = blockBeforeHeader();
+        auto *Choice = B.CreateSwitch(Result, come(*Out, CarriedByNext, Next), Exits.size());
         for (auto [Number, Exit] : enumerate(Exits))
             Choice->addCase(B.getInt32(Number + 1), come(*Out, Left[Exit], *Exit));
-        return ask(Again, *Call, Header);
+        return ask(Again, *Call, Next);
+    }
+
+    // Where the loop's own way to the next iteration meets the one from its rest, so that the loop has one latch still.
+    BasicBlock &blockBeforeHeader() {
+        auto *Next = BasicBlock::Create(C, "next", &F);
+        BranchInst *End = BranchInst::Create(&Header, Next);
+        for (Place P : Carried) {
+            int From = P.Phi->getBasicBlockIndex(&Again);
+            PHINode *Phi = PHINode::Create(P.Phi->getType(), 2, "", End);
+            Phi->addIncoming(P.Phi->getIncomingValue(From), &Again);
+            P.Phi->setIncomingValue(From, Phi);
+            P.Phi->setIncomingBlock(From, Next);
+            CarriedByNext.push_back({Phi, P.Field});
+        }
+        return *Next;
     }
 
     // A block that goes where the rest has left off.
@@ -313,7 +329,7 @@ class Splitter {
     StructType *Results = nullptr;
     SetVector<Value *> Inputs;
     BasicBlock *AgainInRest = nullptr;
-    SmallVector<Place, 8> CarriedInRest;
+    SmallVector<Place, 8> CarriedInRest, CarriedByNext;
 };
 
 } // namespace
@@ -343,7 +359,7 @@ std::vector<Function *> splitLongLoops(Function &F, const RuntimeSymbols &Runtim
         if (!L)
             break;
         formDedicatedExitBlocks(L, &DT, &LI, nullptr, false);
-        formLCSSA(*L, DT, &LI, nullptr);
+        formLCSSARecursively(*L, DT, &LI, nullptr);
         BasicBlock *Again = blockBeforeNext(*L, DT, LI);
         Splitter S(F, *L, *Again, Runtime);
         if (S.canPassAll())
@@ -371,8 +387,8 @@ void askInRecordingCopy(Function &F, const std::vector<WindowQuestion> &Question
         ConstantFoldTerminator(In);
         Removed = true;
     }
-    if (Removed)
-        EliminateUnreachableBlocks(F);
+    if (Removed) // what was selected may go by phis that have one value now
+        EliminateUnreachableBlocks(F, nullptr, /*KeepOneInputPHIs=*/true);
 }
 
 DenseSet<const Function *> recursiveFunctions(Module &M) {
