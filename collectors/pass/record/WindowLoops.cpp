@@ -82,8 +82,9 @@ struct Place {
 
 class Splitter {
   public:
-    Splitter(Function &F, Loop &L, BasicBlock &Again, const RuntimeSymbols &Runtime)
-        : F(F), L(L), Again(Again), Header(*L.getHeader()), C(F.getContext()), Runtime(Runtime) {
+    Splitter(Function &F, Loop &L, BasicBlock &Again, AllocaInst *&PlaceForLeft, const RuntimeSymbols &Runtime)
+        : F(F), L(L), Again(Again), Header(*L.getHeader()), C(F.getContext()), PlaceForLeft(PlaceForLeft),
+          Runtime(Runtime) {
         L.getUniqueExitBlocks(Exits);
         for (PHINode &Phi : Header.phis())
             addPlace(Phi, Carried);
@@ -91,7 +92,6 @@ class Splitter {
             for (PHINode &Phi : Exit->phis())
                 addPlace(Phi, Left[Exit]);
         findInputs();
-        Results = StructType::get(C, Types);
     }
 
     bool canPassAll() const {
@@ -146,12 +146,19 @@ class Splitter {
             Inputs.insert(V);
     }
 
-    void addPlace(PHINode &Phi, SmallVectorImpl<Place> &To) {
-        To.push_back({&Phi, static_cast<unsigned>(Types.size())});
-        Types.push_back(Phi.getType());
+    void addPlace(PHINode &Phi, SmallVectorImpl<Place> &To) { To.push_back({&Phi, static_cast<unsigned>(To.size())}); }
+
+    StructType *typeOf(ArrayRef<Place> Places) const {
+        SmallVector<Type *, 8> Types;
+        for (Place P : Places)
+            Types.push_back(P.Phi->getType());
+        return StructType::get(C, Types);
     }
 
-    Value *field(IRBuilder<> &B, Value *Out, unsigned Field) const { return B.CreateStructGEP(Results, Out, Field); }
+    // Of what the rest leaves in memory: each way out has all of it for itself.
+    Value *field(IRBuilder<> &B, Value *Out, ArrayRef<Place> Places, unsigned Field) const {
+        return B.CreateStructGEP(typeOf(Places), Out, Field);
+    }
 
     // ---- The function with the rest of the loop ----
 
@@ -222,8 +229,8 @@ class Splitter {
             cast<PHINode>(Map[P.Phi])->addIncoming(Parameter++, Entry);
     }
 
-    void store(IRBuilder<> &B, Function &Rest, Value *V, unsigned Field) const {
-        markOurs(*B.CreateStore(V, field(B, Rest.arg_begin(), Field)));
+    void store(IRBuilder<> &B, Function &Rest, Value *V, ArrayRef<Place> Places, unsigned Field) const {
+        markOurs(*B.CreateStore(V, field(B, Rest.arg_begin(), Places, Field)));
     }
 
     void leave(Function &Rest, BasicBlock &Exit, ArrayRef<Place> Places, unsigned Number, ValueToValueMapTy &Map) {
@@ -237,7 +244,7 @@ class Splitter {
             }
         IRBuilder<> B(&Exit);
         for (Place P : Places)
-            store(B, Rest, Map[P.Phi], P.Field);
+            store(B, Rest, Map[P.Phi], Places, P.Field);
         B.CreateRet(B.getInt32(Number));
     }
 
@@ -246,7 +253,7 @@ class Splitter {
         auto *Stop = BasicBlock::Create(C, "stop", &Rest);
         IRBuilder<> B(Stop);
         for (Place P : CarriedInRest)
-            store(B, Rest, P.Phi->getIncomingValueForBlock(AgainInRest), P.Field);
+            store(B, Rest, P.Phi->getIncomingValueForBlock(AgainInRest), Carried, P.Field);
         B.CreateRet(B.getInt32(GoesOn));
         return ask(*AgainInRest, *Stop, *AgainInRest->getTerminator()->getSuccessor(0));
     }
@@ -267,8 +274,7 @@ class Splitter {
 
     ICmpInst *callRest(Function &Rest) {
         auto *Call = BasicBlock::Create(C, "switch", &F);
-        auto *Out = new AllocaInst(Results, F.getParent()->getDataLayout().getAllocaAddrSpace(), "trackway.left",
-                                   &*F.getEntryBlock().getFirstInsertionPt());
+        AllocaInst *Out = placeForLeft();
         IRBuilder<> B(Call);
         SmallVector<Value *, 8> Arguments{Out};
         for (Place P : Carried)
@@ -298,12 +304,37 @@ class Splitter {
         return *Next;
     }
 
+    uint64_t sizeOf(Type *Ty) const { return F.getParent()->getDataLayout().getTypeAllocSize(Ty).getFixedValue(); }
+
+    // One for all loops of the function, since frames should stay small.
+    AllocaInst *placeForLeft() {
+        const DataLayout &DL = F.getParent()->getDataLayout();
+        uint64_t Size = sizeOf(typeOf(Carried));
+        Align Alignment = DL.getABITypeAlign(typeOf(Carried));
+        for (auto &Entry : Left) {
+            Size = std::max(Size, sizeOf(typeOf(Entry.second)));
+            Alignment = std::max(Alignment, DL.getABITypeAlign(typeOf(Entry.second)));
+        }
+        if (PlaceForLeft)
+            Size = std::max(Size, sizeOf(PlaceForLeft->getAllocatedType()));
+        auto *Ty = ArrayType::get(Type::getInt8Ty(C), Size);
+        auto *Place =
+            new AllocaInst(Ty, DL.getAllocaAddrSpace(), "trackway.left", &*F.getEntryBlock().getFirstInsertionPt());
+        Place->setAlignment(PlaceForLeft ? std::max(Alignment, PlaceForLeft->getAlign()) : Alignment);
+        if (PlaceForLeft) {
+            PlaceForLeft->replaceAllUsesWith(Place);
+            PlaceForLeft->eraseFromParent();
+        }
+        PlaceForLeft = Place;
+        return Place;
+    }
+
     // A block that goes where the rest has left off.
     BasicBlock *come(AllocaInst &Out, ArrayRef<Place> Places, BasicBlock &To) {
         auto *BB = BasicBlock::Create(C, "back", &F);
         IRBuilder<> B(BB);
         for (Place P : Places) {
-            LoadInst *Value = B.CreateLoad(P.Phi->getType(), field(B, &Out, P.Field));
+            LoadInst *Value = B.CreateLoad(P.Phi->getType(), field(B, &Out, Places, P.Field));
             markOurs(*Value);
             P.Phi->addIncoming(Value, BB);
         }
@@ -321,12 +352,11 @@ class Splitter {
     Loop &L;
     BasicBlock &Again, &Header;
     LLVMContext &C;
+    AllocaInst *&PlaceForLeft;
     const RuntimeSymbols &Runtime;
     SmallVector<BasicBlock *, 4> Exits;
     SmallVector<Place, 8> Carried; // into the next iteration
     DenseMap<BasicBlock *, SmallVector<Place, 4>> Left;
-    SmallVector<Type *, 8> Types;
-    StructType *Results = nullptr;
     SetVector<Value *> Inputs;
     BasicBlock *AgainInRest = nullptr;
     SmallVector<Place, 8> CarriedInRest, CarriedByNext;
@@ -352,6 +382,7 @@ static Loop *nextLongLoop(LoopInfo &LI, SmallPtrSetImpl<BasicBlock *> &Seen) {
 std::vector<Function *> splitLongLoops(Function &F, const RuntimeSymbols &Runtime, WindowQuestions &Questions) {
     std::vector<Function *> Rests;
     SmallPtrSet<BasicBlock *, 8> Seen;
+    AllocaInst *PlaceForLeft = nullptr;
     while (canBeSplit(F)) {
         DominatorTree DT(F);
         LoopInfo LI(DT);
@@ -361,7 +392,7 @@ std::vector<Function *> splitLongLoops(Function &F, const RuntimeSymbols &Runtim
         formDedicatedExitBlocks(L, &DT, &LI, nullptr, false);
         formLCSSARecursively(*L, DT, &LI, nullptr);
         BasicBlock *Again = blockBeforeNext(*L, DT, LI);
-        Splitter S(F, *L, *Again, Runtime);
+        Splitter S(F, *L, *Again, PlaceForLeft, Runtime);
         if (S.canPassAll())
             Rests.push_back(S.run(Questions));
     }

@@ -20,12 +20,15 @@ define i32 @takes(ptr byval(%large) align 8 %s, i32 signext %n) {
 }
 ; CHECK-LABEL: define void @takes(...) #[[#PASSES_ON:]] {
 ; CHECK-NEXT: entry:
-; CHECK-NEXT: [[BASE:%.*]] = load i32, ptr @trackway.module
+; CHECK-NEXT: [[PLACE:%.*]] = load ptr, ptr getelementptr{{.*}}@trackway.module
 ; CHECK: [[TRACED:%.*]] = call ptr asm "", "=r,0"(ptr @takes.traced)
 ; CHECK-NEXT: musttail call void (...) [[TRACED]](...)
 ; CHECK-NEXT: ret void
 ; CHECK: [[PLAIN:%.*]] = call ptr asm "", "=r,0"(ptr @takes.plain)
 ; CHECK-NEXT: musttail call void (...) [[PLAIN]](...)
+; CHECK-NEXT: ret void
+; CHECK: [[LATE:%.*]] = call ptr asm "", "=r,0"(ptr @takes.late)
+; CHECK-NEXT: musttail call void (...) [[LATE]](...)
 ; CHECK-NEXT: ret void
 ; CHECK-NEXT: }
 

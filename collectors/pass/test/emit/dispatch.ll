@@ -11,9 +11,14 @@ define i32 @leaf(ptr %p) {
   ret i32 %v
 }
 ; CHECK-LABEL: define i32 @leaf(ptr %{{.*}})
-; CHECK: load i32, ptr @trackway.module
+; CHECK: [[PLACE:%.*]] = load ptr, ptr getelementptr{{.*}}@trackway.module
+; CHECK: [[OPEN:%.*]] = load atomic i32, ptr [[PLACE]] monotonic
+; CHECK: icmp ne i32 [[OPEN]], 0
+; CHECK: [[JOINED:%.*]] = load i32, ptr %
+; CHECK: icmp eq i32 [[JOINED]], [[OPEN]]
 ; CHECK: musttail call i32 @leaf.traced(
 ; CHECK: musttail call i32 @leaf.plain(
+; CHECK: musttail call i32 @leaf.late(
 
 define weak i32 @replaceable(ptr %p) {
   %v = load i32, ptr %p

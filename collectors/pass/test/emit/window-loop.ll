@@ -1,0 +1,55 @@
+; A long loop asks before each iteration but the first one whether the other copy is to go on. If so, the rest of the loop is
+; a function of its own, which has both copies, too.
+; RUN: opt -load-pass-plugin %plugin -passes='trackway-record,verify' -S %s | FileCheck %s
+
+declare void @work(ptr)
+
+define i32 @long(ptr %p, i32 %n) {
+entry:
+  br label %head
+head:
+  %i = phi i32 [ 0, %entry ], [ %next, %head ]
+  call void @work(ptr %p)
+  %v = load i32, ptr %p
+  %next = add i32 %i, 1
+  %more = icmp ult i32 %next, %n
+  br i1 %more, label %head, label %done
+done:
+  ret i32 %v
+}
+
+; A loop without calls and inner loops ends soon.
+define i32 @short(ptr %p, i32 %n) {
+entry:
+  br label %head
+head:
+  %i = phi i32 [ 0, %entry ], [ %next, %head ]
+  %v = load volatile i32, ptr %p
+  %next = add i32 %i, 1
+  %more = icmp ult i32 %next, %n
+  br i1 %more, label %head, label %done
+done:
+  ret i32 %v
+}
+
+; The plain copy leaves where a window is open.
+; CHECK-LABEL: define internal i32 @long.plain(
+; CHECK: [[PLACE:%.*]] = load ptr, ptr getelementptr{{.*}}@trackway.module
+; CHECK-NEXT: [[OPEN:%.*]] = load atomic i32, ptr [[PLACE]] monotonic
+; CHECK-NEXT: [[CHANGES:%.*]] = icmp ne i32 [[OPEN]], 0
+; CHECK-NEXT: br i1 [[CHANGES]], label %switch
+; CHECK: call i32 @long.loop(ptr %trackway.left
+
+; CHECK-LABEL: define internal i32 @short.plain(
+; CHECK-NOT: switch
+; CHECK: ret i32
+
+; The rest returns 0 where the loop goes on elsewhere.
+; CHECK-LABEL: define internal i32 @long.loop.plain(
+; CHECK: ret i32 0
+
+; The recording copy leaves where the thread isn't in the window that is open.
+; CHECK-LABEL: define internal i32 @long.traced(
+; CHECK: [[OPEN:%.*]] = load atomic i32, ptr %{{.*}} monotonic
+; CHECK: [[JOINED:%.*]] = load i32, ptr %
+; CHECK: icmp ne i32 [[OPEN]], [[JOINED]]

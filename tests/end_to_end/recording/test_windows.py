@@ -1,0 +1,188 @@
+"""Windows: recording is switched on and off by the program, by the recorder's options, and by `trackway control`."""
+
+import os
+import re
+import signal
+import subprocess
+import time
+import unittest
+
+from ..support import tools
+from ..support.torture_programs import programs
+
+LENGTH = 100  # of the arrays in windows.c
+
+
+def accesses(trace, variable):
+    """Stores and loads of a variable in the dump."""
+    dumped = tools.trackway("dump", trace).stdout
+    lines = [line for line in dumped.splitlines() if re.search(rf"\b{variable}\b", line)]
+    return len(lines), sum(" store " in line for line in lines)
+
+
+def windows_in(recorded):
+    """How many windows the recorder's last line states; none: it states none."""
+    stated = re.search(r" in (\d+) windows?,", recorded.stderr)
+    return int(stated.group(1)) if stated else None
+
+
+class Windows(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tools.folder()
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.programs = {}
+        for level in tools.LEVELS:
+            cls.programs[level] = tools.compile_traced(f"{cls.folder.name}/windows{level}",
+                                                       [tools.PROGRAMS / "windows.c"], "-g", level, "-pthread")
+
+    def trace(self, name):
+        return f"{self.folder.name}/{name}.trackway"
+
+    def record(self, name, *arguments, level="-O2", options=()):
+        trace = self.trace(name)
+        return trace, tools.record(trace, self.programs[level], *arguments, options=options)
+
+    # ---- By the program ----
+
+    def test_a_window_holds_what_the_text_puts_in_it(self):
+        rounds = 7
+        for level in tools.LEVELS:
+            with self.subTest(level=level):
+                trace, recorded = self.record(f"text{level}", "text", rounds, level=level, options=("--paused",))
+                self.assertEqual(windows_in(recorded), rounds)
+                # Each round stores one value, fills the array, and adds 1 to an element: a load and a store.
+                self.assertEqual(accesses(trace, "inside"), (rounds * (LENGTH + 3), rounds * (LENGTH + 2)))
+                self.assertEqual(accesses(trace, "outside"), (0, 0))
+                self.assertGreater(tools.verified_accesses(trace), rounds * LENGTH)
+
+    def test_a_whole_recording_has_what_the_windows_leave_out(self):
+        trace, recorded = self.record("ends", "text", 1)
+        # It begins recorded, and trackway_stop ends that.
+        self.assertEqual(windows_in(recorded), 1)
+        self.assertEqual(accesses(trace, "outside")[1], 1 + LENGTH)
+        self.assertEqual(accesses(trace, "inside")[1], LENGTH + 2)
+
+    def test_threads_forks_signals_jumps_and_recursion(self):
+        for level in tools.LEVELS:
+            for name, options in (("paused", ("--paused",)), ("whole", ()), ("bursts", ("--bursts", "1ms/2ms"))):
+                with self.subTest(level=level, options=name):
+                    trace = self.trace(f"mixed{level}-{name}")
+                    tools.record(trace, self.programs[level], "mixed", 60, options=options)
+                    self.assertGreater(tools.verified_accesses(trace), 0)
+
+    # ---- By options ----
+
+    def test_a_program_that_nobody_starts_is_not_recorded(self):
+        trace, recorded = self.record("never", "loop", 100, options=("--paused",))
+        self.assertIn("NO WINDOW WAS OPENED", recorded.stderr)
+        self.assertEqual(tools.verified_accesses(trace), 0)
+
+    def test_time_decides(self):
+        trace, recorded = self.record("timed", "loop", 3_000_000, options=("--start-after", "50ms", "--duration", "50ms"))
+        self.assertEqual(windows_in(recorded), 1)
+        some = tools.verified_accesses(trace)
+        # All of it would be 600 million. The loop is main's own, which was running when the window opened.
+        self.assertGreater(some, 1000)
+        self.assertLess(some, 500_000_000)
+        stored = [line for line in tools.trackway("dump", "--count", 10_000, trace).stdout.splitlines() if "nodes[" in line]
+        self.assertTrue([line for line in stored if " store " in line])
+
+    def test_bursts_return(self):
+        trace, recorded = self.record("bursts", "loop", 4_000_000, options=("--bursts", "2ms/40ms"))
+        self.assertGreater(windows_in(recorded), 1)
+        self.assertGreater(tools.verified_accesses(trace), 1000)
+
+    def test_size_decides(self):
+        trace, recorded = self.record("small", "loop", 3_000_000, options=("--max-size", "200K", "--codec", "none"))
+        self.assertGreater(os.path.getsize(trace), 200 << 10)
+        # What was full when the limit was noticed comes on top.
+        self.assertLess(os.path.getsize(trace), 64 << 20)
+        self.assertEqual(windows_in(recorded), 1)
+
+    def test_hard_programs_in_bursts(self):
+        for name in ("exceptions", "coroutine", "jumps", "frames", "lanes", "loops", "structs"):
+            program = programs()[name]
+            with self.subTest(program=name), tools.folder() as folder:
+                built = tools.compile_traced(f"{folder}/program", program.sources, "-g", "-O2", *program.flags)
+                tools.record(f"{folder}/t", built, options=("--bursts", "300us/700us"))
+                tools.verified_accesses(f"{folder}/t")
+
+    # ---- From outside ----
+
+    def start(self, name, *arguments):
+        recorder = subprocess.Popen([tools.TRACKWAY, "record", "-f", "--paused", "-o", self.trace(name), "--",
+                                     self.programs["-O2"], *map(str, arguments)], stdout=subprocess.PIPE,
+                                    stderr=subprocess.PIPE, text=True)
+        self.addCleanup(recorder.communicate)
+        self.addCleanup(recorder.kill)
+        return recorder
+
+    def control(self, pid, *words, check=True):
+        return tools.trackway("control", pid, *words, check=check)
+
+    def test_control(self):
+        recorder = self.start("control", "loop", 30_000_000)
+        status = self.until_it_answers(recorder.pid)
+        self.assertIn("not recording", status)
+        self.assertEqual(self.control(recorder.pid, "start").stdout, "recording\n")
+        self.control(recorder.pid, "mark", "half way")
+        time.sleep(.1)
+        self.assertIn("recording; 1 window", self.control(recorder.pid, "status").stdout)
+        self.control(recorder.pid, "stop")
+        self.control(recorder.pid, "start")
+        self.control(recorder.pid, "stop")
+        output, said = recorder.communicate(timeout=tools.TIME_LIMIT_S)
+        self.assertEqual(recorder.returncode, 0, said)
+        plain = tools.run(tools.plain_of(self.programs["-O2"]), "loop", 30_000_000)
+        self.assertEqual(output, plain.stdout)
+        self.assertIn("in 2 windows", said)
+        self.assertGreater(tools.verified_accesses(self.trace("control"), compared_by="the assertion above"), 1000)
+        self.assertIn("half way", tools.trackway("info", self.trace("control")).stdout)
+
+    def until_it_answers(self, pid):
+        for _ in range(200):
+            done = self.control(pid, "status", check=False)
+            if done.returncode == 0:
+                return done.stdout
+            time.sleep(.05)
+        self.fail(done.stderr)
+
+    def test_a_kill_in_a_window_loses_nothing(self):
+        recorder = self.start("killed", "loop", 2_000_000_000)
+        self.until_it_answers(recorder.pid)
+        self.control(recorder.pid, "start")
+        time.sleep(.1)
+        program = int(tools.run("pgrep", "-P", recorder.pid).stdout)
+        os.kill(program, signal.SIGKILL)
+        recorder.communicate(timeout=tools.TIME_LIMIT_S)
+        self.assertEqual(recorder.returncode, 128 + signal.SIGKILL)
+        self.assertGreater(tools.verified_accesses(self.trace("killed"), compared_by="it was killed"), 1000)
+
+    def test_who_is_not_recorded_has_no_recorder(self):
+        done = self.control(os.getpid(), "start", check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("trackway record", done.stderr)
+
+    def test_the_socket_is_the_users_alone(self):
+        recorder = self.start("socket", "loop", 2_000_000_000)
+        self.until_it_answers(recorder.pid)
+        runtime = os.environ.get("XDG_RUNTIME_DIR")
+        folder = f"{runtime}/trackway" if runtime else f"/tmp/trackway-{os.geteuid()}"
+        socket = f"{folder}/{recorder.pid}.socket"
+        self.assertEqual(os.stat(socket).st_mode & 0o777, 0o600)
+        self.assertEqual(os.stat(folder).st_mode & 0o777, 0o700)
+        recorder.send_signal(signal.SIGTERM)
+        recorder.communicate(timeout=tools.TIME_LIMIT_S)
+        self.assertFalse(os.path.exists(socket))
+
+    # ---- What can't be ----
+
+    def test_wrong_words(self):
+        for words, expected in ((("--bursts", "1s/10ms"), "two times"), (("--bursts", "x"), "two times"),
+                                (("--max-size", "0"), "number of bytes"), (("--binary", "--paused"), "start to end"),
+                                (("--paused", "--start-after", "1s"), "cannot be used with")):
+            with self.subTest(words=words):
+                done = tools.trackway("record", *words, "--discard", "--", "true", check=False)
+                self.assertEqual(done.returncode, 2)
+                self.assertIn(expected, done.stderr)
