@@ -23,6 +23,7 @@ use crate::failure::Failure;
 use crate::model::ModelArguments;
 use crate::output;
 use crate::reading::{require_accesses, ReadingArguments};
+use crate::slice::{self, SliceLimits, SliceRequest, When};
 
 /// Write what other tools read: call graphs, flame graphs, time lines, counts, address traces
 ///
@@ -90,6 +91,12 @@ pub struct ExportArguments {
     /// Replace an existing file
     #[arg(short, long)]
     pub force: bool,
+    /// Only accesses up to this time: a duration since the beginning of the recording such as 250ms or 1.5s, a part of the
+    /// recording such as 10%, or a mark as mark:TEXT. The other verbs call it --to
+    #[arg(long, value_name = "WHEN", help_heading = "Slice", conflicts_with = "parquet")]
+    pub until: Option<When>,
+    #[command(flatten)]
+    pub slice: SliceLimits,
     #[command(flatten)]
     pub reading: ReadingArguments,
 }
@@ -127,6 +134,11 @@ pub enum Format {
 }
 
 impl ExportArguments {
+    /// What of the trace is exported. The thread is chosen among streams of the whole trace.
+    pub fn slice(&self) -> SliceRequest {
+        self.slice.request(self.until.clone(), Vec::new())
+    }
+
     /// The file to write.
     pub fn output(&self) -> Result<&Path, Failure> {
         let output = self.output.as_deref();
@@ -136,7 +148,10 @@ impl ExportArguments {
 
 /// Exports to every format but Parquet.
 pub fn run(arguments: &ExportArguments) -> Result<ExitCode, Failure> {
-    let trace = Trace::open(&arguments.trace)?;
+    let trace = arguments.slice().apply(Trace::open(&arguments.trace)?)?;
+    if let Some(description) = slice::description(&trace) {
+        output::warn(format!("this is a slice: {description}"));
+    }
     if arguments.to != Some(Format::Csv) && !allocation_stacks::are_wanted(&trace, arguments) {
         require_accesses(&trace)?;
     }

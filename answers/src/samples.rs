@@ -12,6 +12,7 @@ use crate::failure::Failure;
 use crate::kept::{self, KeepingArguments};
 use crate::output::OutputArguments;
 use crate::question::Question;
+use crate::slice::{SliceArguments, SliceRequest};
 use crate::soundness;
 
 /// Say where a sampled program spends its time, and where it makes its accesses
@@ -32,6 +33,8 @@ pub struct SamplesArguments {
     #[command(flatten)]
     pub output: OutputArguments,
     #[command(flatten)]
+    pub slice: SliceArguments,
+    #[command(flatten)]
     pub keeping: KeepingArguments,
     /// The table that --csv prints, by its name in JSON
     #[arg(long, value_name = "NAME", default_value = "sample_lines", requires = "csv")]
@@ -47,6 +50,10 @@ impl Question for SamplesArguments {
             ));
         }
         Ok(report(trace, self.output.rows()))
+    }
+
+    fn slice(&self) -> SliceRequest {
+        self.slice.request()
     }
 }
 

@@ -4,10 +4,11 @@
 //! something of the slice, decoders cut their batches and runs at its borders, and the merged order has only what is
 //! left. So analyses need not know of it.
 //!
-//! What is kept though it lies outside: allocations, reallocations and releases from the trace's start to the slice's
-//! end, of all threads. Without them an access to a block that was allocated before the slice would be one to unknown
-//! memory. They come before the accesses that follow them, and in chunks that hold nothing else of the slice they are
-//! all that is left ([`Stream::chunks_from_start`](crate::Stream::chunks_from_start)). Calls of allocators in streams of
+//! An analysis that follows blocks of memory also needs what lies outside: allocations, reallocations and releases from
+//! the trace's start to the slice's end, of all threads. Without them an access to a block that was allocated before the
+//! slice would be one to unknown memory. It asks for them ([`Decoder::from_start`](crate::Decoder::from_start),
+//! [`MergedStreams::from_start`](crate::MergedStreams::from_start)) and gets them in their order, from chunks that
+//! may hold nothing else of the slice ([`Stream::chunks_from_start`](crate::Stream::chunks_from_start)). Calls of allocators in streams of
 //! their own (`docs/format.md`, section 9) are not cut either. Entries and exits of functions and points of order are
 //! cut by time and thread only: stacks and order need them whichever function accesses memory.
 //!
@@ -24,7 +25,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub(crate) use cut::ChunkCut;
-pub(crate) use keep::keep;
+pub(crate) use keep::{keep, Kept};
 use recorded_time::RecordedTime;
 use span::Span;
 

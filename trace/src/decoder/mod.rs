@@ -22,7 +22,7 @@ use walk::{Place, Stop};
 use crate::bytes::u32_at;
 use crate::code::{entry_class, entry_length, second_place, Code, FIRST_REGISTER, NO_CLASS, PREFIX_CLASS};
 use crate::payload::check_raw_length;
-use crate::slice::{keep, ChunkCut, Sliced};
+use crate::slice::{keep, ChunkCut, Kept, Sliced};
 use crate::table::{MAX_ITERATIONS, STREAM_REGISTERS};
 use crate::{Batch, ChunkRef, Codec, Trace, TraceError};
 
@@ -53,6 +53,8 @@ pub struct Decoder<'t> {
     batch: Batch,
     /// What the trace's slice leaves of the batch; none if it leaves all.
     sliced: Option<(&'t Sliced, Box<Batch>)>,
+    /// Whether allocations before the slice's end are kept though they lie outside.
+    from_start: bool,
 }
 
 impl<'t> Decoder<'t> {
@@ -81,12 +83,19 @@ impl<'t> Decoder<'t> {
             keeps_runs: false,
             batch,
             sliced: None,
+            from_start: false,
         }
     }
 
     /// Decodes loops whose addresses move evenly into runs, as far as that is worth it, instead of single accesses.
     pub fn with_runs(mut self) -> Self {
         self.keeps_runs = true;
+        self
+    }
+
+    /// Of a slice of the trace, also gives the allocations and releases that lie outside of it, but not after its end.
+    pub fn from_start(mut self) -> Self {
+        self.from_start = true;
         self
     }
 
@@ -284,7 +293,12 @@ impl Batches<'_, '_> {
     #[cold]
     fn next_kept_batch(&mut self) -> Result<Option<&Batch>, TraceError> {
         loop {
-            if self.cut.as_ref().is_some_and(|cut| cut.cut.is_over(cut.position)) {
+            let from_start = self.decoder.from_start;
+            if self
+                .cut
+                .as_ref()
+                .is_some_and(|cut| cut.cut.is_over(cut.position, from_start))
+            {
                 self.state = State::Ended;
             }
             if self.next_whole_batch()?.is_none() {
@@ -299,18 +313,30 @@ impl Batches<'_, '_> {
 
     /// Takes from the batch what the slice has.
     fn keep(&mut self) {
-        let Decoder { batch, sliced, .. } = &mut *self.decoder;
-        let (Some((sliced, kept)), Some(cut)) = (sliced, &mut self.cut) else {
+        let decoder = &mut *self.decoder;
+        let (batch, from_start) = (&mut decoder.batch, decoder.from_start);
+        let (Some((sliced, kept)), Some(PartialCut { cut, position })) = (&mut decoder.sliced, &mut self.cut)
+        else {
             return;
         };
-        let first = cut.position;
-        cut.position = first.saturating_add(batch.access_count());
-        match cut.cut.is_whole() && sliced.sites().is_none() {
+        let first = *position;
+        *position = first.saturating_add(batch.access_count());
+        let sites = sliced.sites();
+        match cut.is_whole() && sites.is_none() {
             true => {
                 kept.come_from(batch);
                 std::mem::swap(batch, kept);
             }
-            false => keep(&cut.cut, sliced.sites(), batch, first, kept),
+            false => keep(
+                Kept {
+                    cut,
+                    sites,
+                    from_start,
+                },
+                batch,
+                first,
+                kept,
+            ),
         }
     }
 

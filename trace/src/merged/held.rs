@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::allocations::Allocations;
 use super::points::{add_points, points, Point};
 use crate::decoder::Suspended;
-use crate::slice::{keep, ChunkCut, Sliced};
+use crate::slice::{keep, ChunkCut, Kept, Sliced};
 use crate::{Batch, ChunkRef, Decoder, Trace, TraceError};
 
 /// Batches that all cursors together may hold, of about 150 KiB each. A chunk that doesn't fit is decoded twice.
@@ -17,6 +17,8 @@ const MOST_BATCHES: usize = 512;
 pub(super) struct Supply<'t> {
     trace: &'t Trace,
     sliced: Option<&'t Sliced>,
+    /// Whether allocations before the slice's end are kept though they lie outside.
+    from_start: bool,
     /// To be filled with what the slice has of a batch.
     kept: Batch,
     decoder: Decoder<'t>,
@@ -40,10 +42,11 @@ pub(super) enum Held<'t> {
 }
 
 impl<'t> Supply<'t> {
-    pub fn new(trace: &'t Trace) -> Self {
+    pub fn new(trace: &'t Trace, from_start: bool) -> Self {
         Supply {
             trace,
             sliced: trace.cuts(),
+            from_start,
             kept: Batch::default(),
             decoder: Decoder::uncut(trace),
             scanner: Decoder::uncut(trace).with_runs(),
@@ -61,7 +64,17 @@ impl<'t> Supply<'t> {
     pub fn keep(&mut self, cut: &ChunkCut, first: u64, batch: &mut Batch) {
         let sites = self.sliced.and_then(Sliced::sites);
         if !cut.is_whole() || sites.is_some() {
-            keep(cut, sites, batch, first, &mut self.kept);
+            let from_start = self.from_start;
+            keep(
+                Kept {
+                    cut,
+                    sites,
+                    from_start,
+                },
+                batch,
+                first,
+                &mut self.kept,
+            );
             std::mem::swap(batch, &mut self.kept);
         }
     }
@@ -79,7 +92,8 @@ impl<'t> Supply<'t> {
         let mut batches = self.scanner.decode(chunk)?;
         let error = loop {
             match batches.next_batch() {
-                Ok(Some(batch)) => all.add(batch, cut, &real_points),
+                Ok(Some(batch)) if self.from_start => all.add(batch, cut, &real_points),
+                Ok(Some(_)) => {}
                 Ok(None) => break None,
                 Err(error) => break Some(error),
             }

@@ -47,24 +47,23 @@ enum Progress<'t> {
 
 impl<'t> MergedStreams<'t> {
     pub fn new(trace: &'t Trace) -> Self {
-        Self::of(
-            trace,
-            trace.streams().iter().map(|stream| stream.chunks.as_slice()),
-        )
+        let chunks = trace.streams().iter().map(|stream| stream.chunks.as_slice());
+        Self::of(Supply::new(trace, false), chunks)
     }
 
     /// The same with allocations from the trace's start on, if the trace has a slice.
     pub fn from_start(trace: &'t Trace) -> Self {
-        Self::of(trace, trace.streams().iter().map(Stream::chunks_from_start))
+        let chunks = trace.streams().iter().map(Stream::chunks_from_start);
+        Self::of(Supply::new(trace, true), chunks)
     }
 
-    fn of(trace: &'t Trace, chunks: impl Iterator<Item = &'t [ChunkRef]> + Clone) -> Self {
+    fn of(supply: Supply<'t>, chunks: impl Iterator<Item = &'t [ChunkRef]> + Clone) -> Self {
         let begins = chunks
             .clone()
             .enumerate()
             .filter_map(|(index, chunks)| Some(Reverse((chunks.first()?.header.first_ns, index))));
         MergedStreams {
-            supply: Supply::new(trace),
+            supply,
             next: begins.collect(),
             cursors: chunks.map(Progress::Waiting).collect(),
             exactness: Exactness::default(),

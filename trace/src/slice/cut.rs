@@ -91,10 +91,11 @@ impl ChunkCut {
         self.ranges.is_empty()
     }
 
-    /// Whether nothing is left from this access on.
-    pub fn is_over(&self, access: u64) -> bool {
+    /// Whether nothing is left from this access on; `from_start`: not even allocations.
+    pub fn is_over(&self, access: u64, from_start: bool) -> bool {
         let end = self.ranges.last().map_or(0, |range| range.end);
-        access >= end.max(self.allocations_until)
+        let allocations_end = if from_start { self.allocations_until } else { 0 };
+        access >= end.max(allocations_end)
     }
 
     pub fn keeps(&self, access: u64) -> bool {

@@ -5,8 +5,22 @@ use std::ops::Range;
 use super::cut::ChunkCut;
 use crate::{Batch, Interval, Lane, Mark, Run, SiteId};
 
-/// Replaces `into` by what is inside of a batch, whose first access is the chunk's number `first`.
-pub(crate) fn keep(cut: &ChunkCut, sites: Option<&[bool]>, from: &Batch, first: u64, into: &mut Batch) {
+/// What is taken from a chunk's batches.
+#[derive(Clone, Copy)]
+pub(crate) struct Kept<'k> {
+    pub cut: &'k ChunkCut,
+    pub sites: Option<&'k [bool]>,
+    /// Whether allocations are kept that lie before the end of what is inside.
+    pub from_start: bool,
+}
+
+/// Replaces `into` by what is kept of a batch, whose first access is the chunk's number `first`.
+pub(crate) fn keep(kept: Kept, from: &Batch, first: u64, into: &mut Batch) {
+    let Kept {
+        cut,
+        sites,
+        from_start,
+    } = kept;
     into.clear();
     into.come_from(from);
     (into.first_ns, into.last_ns) = match from.has_intervals() {
@@ -16,6 +30,7 @@ pub(crate) fn keep(cut: &ChunkCut, sites: Option<&[bool]>, from: &Batch, first: 
     let mut keeping = Keeping {
         cut,
         sites,
+        from_start,
         from,
         into,
         position: first,
@@ -28,6 +43,7 @@ pub(crate) fn keep(cut: &ChunkCut, sites: Option<&[bool]>, from: &Batch, first: 
 struct Keeping<'k> {
     cut: &'k ChunkCut,
     sites: Option<&'k [bool]>,
+    from_start: bool,
     from: &'k Batch,
     into: &'k mut Batch,
     /// The next access's position in the chunk.
@@ -118,7 +134,7 @@ impl Keeping<'_> {
 
     fn take_mark(&mut self, mark: Mark) {
         let event = self.from.event(mark);
-        let is_kept = match event.is_of_memory() {
+        let is_kept = match self.from_start && event.is_of_memory() {
             true => self.cut.keeps_allocation(self.position),
             false => self.cut.keeps(self.position),
         };
