@@ -91,8 +91,7 @@ pub struct ExportArguments {
     /// Replace an existing file
     #[arg(short, long)]
     pub force: bool,
-    /// Only accesses up to this time: a duration since the beginning of the recording such as 250ms or 1.5s, a part of the
-    /// recording such as 10%, or a mark as mark:TEXT. The other verbs call it --to
+    /// Only accesses before this time, as for --from. The other verbs call it --to
     #[arg(long, value_name = "WHEN", help_heading = "Slice", conflicts_with = "parquet")]
     pub until: Option<When>,
     #[command(flatten)]

@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn names_are_sorted_and_options_are_those_of_verbs() {
         assert!(names().is_sorted());
-        let slice = ["to", "thread", "from", "after-mark", "windows", "function"];
+        let slice = ["from", "after-mark", "windows", "function", "to", "thread"];
         let expected: Vec<&str> = ["line-size", "top"]
             .into_iter()
             .chain(slice)

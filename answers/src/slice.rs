@@ -11,21 +11,21 @@ pub use when::{When, WindowRange};
 /// What of the trace is looked at.
 #[derive(Debug, Clone, Default, PartialEq, Args)]
 pub struct SliceArguments {
-    /// Only up to this time: a duration since the beginning of the recording such as 250ms or 1.5s, a part of the
-    /// recording such as 10%, or a mark as mark:TEXT
+    #[command(flatten)]
+    pub others: SliceLimits,
+    /// Only before this time, as for --from
     #[arg(long, visible_alias = "until", value_name = "WHEN", help_heading = "Slice")]
     pub to: Option<When>,
     /// Only this thread, by the number that reports show; may be repeated
     #[arg(long, value_name = "TID", help_heading = "Slice")]
     pub thread: Vec<u32>,
-    #[command(flatten)]
-    pub others: SliceLimits,
 }
 
 /// The options of slices whose names every verb has left for them.
 #[derive(Debug, Clone, Default, PartialEq, Args)]
 pub struct SliceLimits {
-    /// Only from this time on, as for --to; mark:TEXT#2 is the second mark of that text
+    /// Only from this time on: a duration since the beginning of the recording such as 250ms or 1.5s, a part of the
+    /// recording such as 10%, or mark:TEXT; mark:TEXT#2 is the second mark of that text
     #[arg(long, value_name = "WHEN", help_heading = "Slice")]
     pub from: Option<When>,
     /// Only from the first mark of that text on, as --from mark:TEXT

@@ -42,11 +42,11 @@ pub struct DumpArguments {
     /// Only this stream
     #[arg(long, value_name = "N")]
     pub stream: Option<u32>,
-    /// Start at this access of each stream; or, with a unit, at this time, as --to. Then indices count from there
+    /// Start at this access of each stream; or at this time: a duration since the beginning of the recording such as 250ms
+    /// or 1.5s, a part of the recording such as 10%, or mark:TEXT. Then indices count from there
     #[arg(long, value_name = "INDEX|WHEN", default_value = "0")]
     pub from: Start,
-    /// Only up to this time: a duration since the beginning of the recording such as 250ms or 1.5s, a part of the
-    /// recording such as 10%, or a mark as mark:TEXT
+    /// Only before this time, as for --from
     #[arg(long, visible_alias = "until", value_name = "WHEN")]
     pub to: Option<When>,
     /// Only from the first mark of that text on, as --from mark:TEXT
