@@ -123,6 +123,7 @@ fn report(trace: &Trace, replay: TraceReplay, arguments: &BranchesArguments) -> 
         }
     }
     findings.tables.push(control_flow(trace, &replay));
+    findings.tables.extend(soundness::extent(trace));
     let mut warnings = soundness::warnings(trace);
     warnings.extend(replay.damage.iter().map(ToString::to_string));
     Ok(findings.into_report(warnings))
@@ -132,9 +133,14 @@ fn report(trace: &Trace, replay: TraceReplay, arguments: &BranchesArguments) -> 
 fn control_flow(trace: &Trace, replay: &TraceReplay) -> Table {
     let (totals, unresolved) = (&replay.totals, &replay.unresolved);
     let known = totals.conditional();
+    let streams = trace
+        .streams()
+        .iter()
+        .filter(|stream| !stream.chunks.is_empty())
+        .count();
     let damaged = trace.damage().len() + replay.damage.len();
     TableBuilder::new("control_flow", "Control flow", &[()])
-        .count("streams", |()| trace.streams().len())
+        .count("streams", |()| streams)
         .count("instructions", |()| totals.instructions)
         .count(("executed", "branches"), |()| totals.executed)
         .count(("conditional", "of them conditional"), |()| known)

@@ -92,7 +92,7 @@ pub struct ExportArguments {
     #[arg(short, long)]
     pub force: bool,
     /// Only accesses before this time, as for --from. The other verbs call it --to
-    #[arg(long, value_name = "WHEN", help_heading = "Slice", conflicts_with = "parquet")]
+    #[arg(long, value_name = "WHEN", help_heading = "Slice")]
     pub until: Option<When>,
     #[command(flatten)]
     pub slice: SliceLimits,
@@ -136,6 +136,19 @@ impl ExportArguments {
     /// What of the trace is exported. The thread is chosen among streams of the whole trace.
     pub fn slice(&self) -> SliceRequest {
         self.slice.request(self.until.clone(), Vec::new())
+    }
+
+    /// Fails if a part of the trace is chosen, for what writes all of it.
+    ///
+    /// # Errors
+    /// If so.
+    pub fn require_no_slice(&self) -> Result<(), Failure> {
+        match self.slice().is_all() {
+            true => Ok(()),
+            false => Err(Failure::new(
+                "--parquet writes the tables of the whole trace; choose rows of them by their columns",
+            )),
+        }
     }
 
     /// The file to write.

@@ -69,6 +69,7 @@ pub fn report(trace: &Trace, rows: usize) -> Report {
     let mut warnings = soundness::warnings(trace);
     warnings.extend(program.damage().iter().map(ToString::to_string));
     warnings.extend(program.notes());
-    let findings = program.findings(rows);
+    let mut findings = program.findings(rows);
+    findings.tables.extend(soundness::extent(trace));
     findings.into_report(warnings)
 }
