@@ -115,29 +115,31 @@ class Slices(unittest.TestCase):
 
     def test_times_are_cut_once(self):
         whole = len(self.lines)
+        fifths = [("--from", f"{begin}%", "--to", f"{begin + 20}%", "--thread", 1) for begin in range(0, 100, 20)]
         for verb in VERBS:
-            parts = [audit(self.trace, verb, "--from", f"{part * 20}%", "--to", f"{part * 20 + 20}%", "--thread", 1)
-                     for part in range(5) if self.has_accesses(part)]
+            parts = [audit(self.trace, verb, *options) for options in fifths if self.has_accesses(*options)]
             of_thread = sum(line["stream"] == 1 for line in self.lines)
             self.assertEqual(sum(part["accesses"] for part in parts), of_thread, verb)
-        first = audit(self.trace, "report", "--to", "70%")["accesses"]
-        self.assertEqual(first + audit(self.trace, "report", "--from", "70%")["accesses"], whole)
+        halves = [options for options in (("--to", "70%"), ("--from", "70%")) if self.has_accesses(*options)]
+        self.assertEqual(sum(audit(self.trace, "report", *options)["accesses"] for options in halves), whole)
 
-    def has_accesses(self, part):
-        options = ("--from", f"{part * 20}%", "--to", f"{part * 20 + 20}%", "--thread", 1)
+    def has_accesses(self, *options):
         return tools.trackway("report", "--json", *options, self.trace, check=False).returncode == 0
 
     def test_a_dump_prints_the_slice(self):
         def where(lines):
             return [(line["stream"], line["kind"], line["address"], line["function"]) for line in lines]
 
-        split = where(lines_of(self.trace, "--to", "60%") + lines_of(self.trace, "--from", "60%"))
+        halves = [options for options in (("--to", "60%"), ("--from", "60%")) if self.has_accesses(*options)]
+        split = where(line for options in halves for line in lines_of(self.trace, *options))
         self.assertCountEqual(split, where(self.lines))
         of_thread = where(line for line in self.lines if line["stream"] == 2)
         self.assertEqual(where(lines_of(self.trace, "--thread", 2)), of_thread)
 
     def test_memory_is_named_by_allocations_before_the_slice(self):
-        for options in (("--function", "walk"), ("--thread", 2), ("--from", "50%", "--function", "walk")):
+        # When threads begin depends on the machine.
+        late = next(when for when in ("50%", "30%", "10%", "3%", "1%") if self.has_accesses("--from", when, "--thread", 2))
+        for options in (("--function", "walk"), ("--thread", 2), ("--from", late, "--thread", 2)):
             owners = tables(self.trace, "map", *options)["owners"]
             self.assertEqual(owners[0]["kind"], "allocation", options)
             self.assertIn("malloc", owners[0]["name"], options)
