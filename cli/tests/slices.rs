@@ -243,3 +243,39 @@ fn pages_and_exports_obey() {
     let whole = exported("");
     assert_eq!(exported("--until 1us") + exported("--from 1us"), whole);
 }
+
+/// Answers are kept by the options, those of slices among them.
+#[test]
+fn a_kept_answer_is_that_of_its_slice() {
+    let marked = Marked::new();
+    let cache = tempfile::tempdir().unwrap();
+    let ask = |options: &str| {
+        let output = Command::new(env!("CARGO_BIN_EXE_trackway"))
+            .env_remove("TRACKWAY_FRESH")
+            .env("XDG_CACHE_HOME", cache.path())
+            .args(["report", "--json"])
+            .args(options.split_whitespace())
+            .arg(&marked.path)
+            .output()
+            .unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let slices = [
+        "",
+        "--to 1us",
+        "--to mark:late",
+        "--windows 1",
+        "--function walk",
+        "--thread 0",
+    ];
+    let first: Vec<String> = slices.into_iter().map(ask).collect();
+    let again: Vec<String> = slices.into_iter().map(ask).collect();
+    assert_eq!(first, again);
+    for (number, answer) in first.iter().enumerate() {
+        assert!(
+            first[..number].iter().all(|other| other != answer),
+            "{}",
+            slices[number]
+        );
+    }
+}

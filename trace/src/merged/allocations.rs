@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::cursor::Piece;
+use super::piece::Piece;
 use super::points::Point;
 use crate::slice::ChunkCut;
 use crate::{Batch, ChunkRef, Run};

@@ -13,6 +13,7 @@ mod allocations;
 mod cursor;
 mod exactness;
 mod held;
+mod piece;
 mod points;
 
 use std::cmp::Reverse;
