@@ -323,7 +323,7 @@ class Questions:
 
     def samples(self, *, top: int = ALL_ROWS, **slice: Unpack[SliceOptions]) -> Report:
         """Where a sampled program spends its time, and where it makes its accesses: `trackway samples`."""
-        return self.ask("samples", top=top, **options_of(slice))
+        return self.ask("samples", progress=None, top=top, **options_of(slice))
 
     def allocations(
         self,
@@ -348,7 +348,7 @@ class Questions:
         Args:
             slices: parts of time in the tables of phases, at most; default 64.
         """
-        return self.ask("objects", slices=slices, top=top, **options_of(slice))
+        return self.ask("objects", progress=None, slices=slices, top=top, **options_of(slice))
 
     def placement(
         self, *, tier: Sequence[str] = (), measured_in: str | None = None, top: int = ALL_ROWS
