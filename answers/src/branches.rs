@@ -13,6 +13,7 @@ use crate::kept::{self, KeepingArguments};
 use crate::output::{self, OutputArguments};
 use crate::question::Question;
 use crate::reading::{require_accesses, ReadingArguments};
+use crate::slice::{SliceArguments, SliceRequest};
 use crate::soundness;
 
 /// Say which branches a processor would predict wrongly
@@ -45,6 +46,8 @@ pub struct BranchesArguments {
     #[arg(long, value_name = "NAME", requires = "csv")]
     pub table: Option<String>,
     #[command(flatten)]
+    pub slice: SliceArguments,
+    #[command(flatten)]
     pub reading: ReadingArguments,
     #[command(flatten)]
     pub keeping: KeepingArguments,
@@ -69,6 +72,8 @@ impl BranchGrouping {
 impl Question for BranchesArguments {
     fn answer(&self, trace: &Trace) -> Result<Report, Failure> {
         require_accesses(trace)?;
+        let why = "predictors learn from all branches of a thread";
+        self.slice.request().require_only_threads(why)?;
         let predictors = match self.predictors.is_empty() {
             true => PredictorChoice::standard(),
             false => self.predictors.clone(),
@@ -84,6 +89,10 @@ impl Question for BranchesArguments {
             ));
         }
         report(trace, replay, self)
+    }
+
+    fn slice(&self) -> SliceRequest {
+        self.slice.request()
     }
 
     fn reading(&mut self) -> Option<&mut ReadingArguments> {
@@ -114,6 +123,7 @@ fn report(trace: &Trace, replay: TraceReplay, arguments: &BranchesArguments) -> 
         }
     }
     findings.tables.push(control_flow(trace, &replay));
+    findings.tables.extend(soundness::extent(trace));
     let mut warnings = soundness::warnings(trace);
     warnings.extend(replay.damage.iter().map(ToString::to_string));
     Ok(findings.into_report(warnings))
@@ -123,9 +133,14 @@ fn report(trace: &Trace, replay: TraceReplay, arguments: &BranchesArguments) -> 
 fn control_flow(trace: &Trace, replay: &TraceReplay) -> Table {
     let (totals, unresolved) = (&replay.totals, &replay.unresolved);
     let known = totals.conditional();
+    let streams = trace
+        .streams()
+        .iter()
+        .filter(|stream| !stream.chunks.is_empty())
+        .count();
     let damaged = trace.damage().len() + replay.damage.len();
     TableBuilder::new("control_flow", "Control flow", &[()])
-        .count("streams", |()| trace.streams().len())
+        .count("streams", |()| streams)
         .count("instructions", |()| totals.instructions)
         .count(("executed", "branches"), |()| totals.executed)
         .count(("conditional", "of them conditional"), |()| known)

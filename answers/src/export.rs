@@ -23,6 +23,7 @@ use crate::failure::Failure;
 use crate::model::ModelArguments;
 use crate::output;
 use crate::reading::{require_accesses, ReadingArguments};
+use crate::slice::{self, SliceLimits, SliceRequest, When};
 
 /// Write what other tools read: call graphs, flame graphs, time lines, counts, address traces
 ///
@@ -90,6 +91,11 @@ pub struct ExportArguments {
     /// Replace an existing file
     #[arg(short, long)]
     pub force: bool,
+    /// Only accesses before this time, as for --from. The other verbs call it --to
+    #[arg(long, value_name = "WHEN", help_heading = "Slice")]
+    pub until: Option<When>,
+    #[command(flatten)]
+    pub slice: SliceLimits,
     #[command(flatten)]
     pub reading: ReadingArguments,
 }
@@ -127,6 +133,24 @@ pub enum Format {
 }
 
 impl ExportArguments {
+    /// What of the trace is exported. The thread is chosen among streams of the whole trace.
+    pub fn slice(&self) -> SliceRequest {
+        self.slice.request(self.until.clone(), Vec::new())
+    }
+
+    /// Fails if a part of the trace is chosen, for what writes all of it.
+    ///
+    /// # Errors
+    /// If so.
+    pub fn require_no_slice(&self) -> Result<(), Failure> {
+        match self.slice().is_all() {
+            true => Ok(()),
+            false => Err(Failure::new(
+                "--parquet writes the tables of the whole trace; choose rows of them by their columns",
+            )),
+        }
+    }
+
     /// The file to write.
     pub fn output(&self) -> Result<&Path, Failure> {
         let output = self.output.as_deref();
@@ -136,7 +160,10 @@ impl ExportArguments {
 
 /// Exports to every format but Parquet.
 pub fn run(arguments: &ExportArguments) -> Result<ExitCode, Failure> {
-    let trace = Trace::open(&arguments.trace)?;
+    let trace = arguments.slice().apply(Trace::open(&arguments.trace)?)?;
+    if let Some(description) = slice::description(&trace) {
+        output::warn(format!("this is a slice: {description}"));
+    }
     if arguments.to != Some(Format::Csv) && !allocation_stacks::are_wanted(&trace, arguments) {
         require_accesses(&trace)?;
     }

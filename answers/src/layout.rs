@@ -18,6 +18,7 @@ use crate::model::ModelArguments;
 use crate::output::OutputArguments;
 use crate::question::Question;
 use crate::reading::{require_accesses, ReadingArguments};
+use crate::slice::{SliceArguments, SliceRequest};
 use crate::soundness;
 
 /// One pass to find the objects that change, one to simulate all proposals.
@@ -33,6 +34,8 @@ const SIMULATING_PASSES: u64 = 2;
     mut_arg("top", |top| {
         top.help("Structures to show, and pairs of fields of each; 0 for all").default_value("5")
     }),
+    // --window is something else here.
+    mut_arg("windows", |windows| windows.alias(None)),
     mut_arg("csv", |csv| csv.help("Print the table of structures as CSV; with --type, that of its members")),
     after_help = "Examples:\n  trackway layout prog.trackway\n  \
                   trackway layout --type arc prog.trackway\n  \
@@ -54,6 +57,8 @@ pub struct LayoutArguments {
     pub output: OutputArguments,
     #[command(flatten)]
     pub model: ModelArguments,
+    #[command(flatten)]
+    pub slice: SliceArguments,
     #[command(flatten)]
     pub reading: ReadingArguments,
     #[command(flatten)]
@@ -102,6 +107,10 @@ impl Question for LayoutArguments {
         let mut warnings = Vec::new();
         let layout = self.analysis(&trace, &mut warnings)?;
         Ok(Arc::new(Work::new(layout, trace, about, warnings)))
+    }
+
+    fn slice(&self) -> SliceRequest {
+        self.slice.request()
     }
 
     fn reading(&mut self) -> Option<&mut ReadingArguments> {

@@ -39,6 +39,7 @@ pub mod report_form;
 pub mod reuse;
 pub mod samples;
 pub mod sharing;
+pub mod slice;
 pub mod soundness;
 pub mod sources;
 mod time_left;

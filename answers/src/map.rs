@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
 
 use clap::Args;
 use trackway_analysis::cache::Caches;
@@ -18,6 +17,7 @@ use crate::output::OutputArguments;
 use crate::picture::PictureArguments;
 use crate::question::Question;
 use crate::reading::{require_accesses, ReadingArguments};
+use crate::slice::{SliceArguments, SliceRequest};
 
 /// The table that is shown as a picture.
 const CELLS: &str = "cells";
@@ -51,12 +51,6 @@ pub struct MapArguments {
     /// Caches to simulate for misses, as for `report` [default: those of the machine that recorded]
     #[arg(long, value_name = "CACHES", value_parser = Caches::described_by)]
     pub cache: Option<Caches>,
-    /// Only from this time on, counted from the beginning of the recording, such as 1.5ms
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
-    pub from: Option<Duration>,
-    /// Only up to this time
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
-    pub to: Option<Duration>,
     /// Only these addresses, such as 0x1000-0x1fff
     #[arg(long, value_name = "FIRST-LAST", value_parser = parse_addresses)]
     pub address: Option<(u64, u64)>,
@@ -71,6 +65,8 @@ pub struct MapArguments {
     #[command(flatten)]
     pub output: OutputArguments,
     #[command(flatten)]
+    pub slice: SliceArguments,
+    #[command(flatten)]
     pub reading: ReadingArguments,
     #[command(flatten)]
     pub keeping: KeepingArguments,
@@ -84,6 +80,10 @@ impl Question for MapArguments {
         let view = view(self, trace, &times, &mut warnings)?;
         let map = Map::new(trace, &times, self.reading.origins(trace), view);
         Ok(self.reading.report(&map, trace, warnings))
+    }
+
+    fn slice(&self) -> SliceRequest {
+        self.slice.request()
     }
 
     fn reading(&mut self) -> Option<&mut ReadingArguments> {
@@ -122,16 +122,7 @@ fn view(
             arguments.measure
         )));
     };
-    let (first_ns, last_ns) = times.range_ns();
-    let (from_ns, to_ns) = (
-        arguments.from.map_or(first_ns, |time| at(times, time)),
-        arguments.to.map_or(last_ns, |time| at(times, time)),
-    );
-    if from_ns > to_ns {
-        return Err(Failure::new(
-            "--from is later than --to, or than the end of the recording",
-        ));
-    }
+    let (from_ns, to_ns) = times.range_ns();
     Ok(View {
         measure,
         caches,
@@ -155,11 +146,6 @@ fn finest(arguments: &MapArguments) -> Finest {
     }
 }
 
-fn at(times: &ChunkTimes, time: Duration) -> u64 {
-    let passed = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-    times.start_ns().saturating_add(passed)
-}
-
 /// Writes the pictures that are asked for, and adds a table that describes their pixels.
 fn write_pictures(arguments: &MapArguments, report: &mut Report) -> Result<(), Failure> {
     let Some(file) = arguments.picture.file() else {
@@ -180,22 +166,6 @@ fn text(report: &Report, style: &TextStyle) -> String {
     style.report_with(report, picture, &[CELLS])
 }
 
-fn parse_time(text: &str) -> Result<Duration, String> {
-    let decimal = || -> Option<Duration> {
-        let unit = text.trim_start_matches(|character: char| character.is_ascii_digit() || character == '.');
-        let number: f64 = text[..text.len() - unit.len()].parse().ok()?;
-        let factor = match unit.trim() {
-            "ns" => 1e-9,
-            "us" => 1e-6,
-            "ms" => 1e-3,
-            "s" => 1.0,
-            _ => return None,
-        };
-        Duration::try_from_secs_f64(number * factor).ok()
-    };
-    decimal().ok_or_else(|| "expected a time such as 250us, 1.5ms or 2s".into())
-}
-
 fn parse_addresses(text: &str) -> Result<(u64, u64), String> {
     let number = |text: &str| match text.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),
@@ -214,12 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_and_addresses_are_read() {
-        assert_eq!(parse_time("1.5ms"), Ok(Duration::from_micros(1500)));
-        assert_eq!(parse_time("0s"), Ok(Duration::ZERO));
-        for wrong in ["", "5", "ms", "1.5.2s", "-1s", "1e3s", "99999999999999999999999s"] {
-            assert!(parse_time(wrong).is_err(), "{wrong}");
-        }
+    fn addresses_are_read() {
         assert_eq!(parse_addresses("0x10-31"), Ok((16, 31)));
         for wrong in ["", "0x10", "0x20-0x10", "-", "x-y"] {
             assert!(parse_addresses(wrong).is_err(), "{wrong}");

@@ -15,8 +15,8 @@ use crate::reading::Following;
 type Divide = fn(&ArgMatches, Arc<Trace>, String) -> Result<Arc<dyn Divided>, Failure>;
 
 /// Options that say how an answer is printed or kept, or what its picture shows.
-const PRINTING: [&str; 10] = [
-    "json", "csv", "parquet", "table", "svg", "png", "quiet", "name", "thread", "fresh",
+const PRINTING: [&str; 9] = [
+    "json", "csv", "parquet", "table", "svg", "png", "quiet", "name", "fresh",
 ];
 
 /// A question about one trace.
@@ -34,7 +34,7 @@ impl Named {
             name,
             command: Q::augment_args,
             answer: answer::<Q>,
-            divided: |matches, trace, about| parsed::<Q>(matches)?.divided(trace, about),
+            divided: divided::<Q>,
         }
     }
 
@@ -76,7 +76,25 @@ fn answer<Q: Question>(matches: &ArgMatches, trace: &Trace, following: Following
     if let Some(reading) = question.reading() {
         reading.following = following;
     }
-    question.answer(trace)
+    match question.slice() {
+        slice if slice.is_all() => question.answer(trace),
+        slice => question.answer(&slice.apply(trace.again()?)?),
+    }
+}
+
+fn divided<Q: Question>(
+    matches: &ArgMatches,
+    trace: Arc<Trace>,
+    about: String,
+) -> Result<Arc<dyn Divided>, Failure> {
+    let question = parsed::<Q>(matches)?;
+    match question.slice().is_all() {
+        true => question.divided(trace, about),
+        false => Err(Failure::about(
+            trace.path(),
+            "the work on a slice can't be divided between processes",
+        )),
+    }
 }
 
 /// The names of the command's options, without those that only printing needs.

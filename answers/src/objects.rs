@@ -13,6 +13,7 @@ use crate::kept::{self, KeepingArguments};
 use crate::output::OutputArguments;
 use crate::picture::PictureArguments;
 use crate::question::Question;
+use crate::slice::{SliceArguments, SliceRequest};
 use crate::soundness;
 
 /// Parts of time by default.
@@ -41,14 +42,13 @@ pub struct ObjectsArguments {
     pub slices: u16,
     #[command(flatten)]
     pub picture: PictureArguments,
-    /// In pictures only samples of this thread, by the system's id
-    #[arg(long, value_name = "TID")]
-    pub thread: Option<u32>,
     /// In pictures only memory whose name or place contains this text
     #[arg(long, value_name = "TEXT")]
     pub name: Option<String>,
     #[command(flatten)]
     pub output: OutputArguments,
+    #[command(flatten)]
+    pub slice: SliceArguments,
     #[command(flatten)]
     pub keeping: KeepingArguments,
     /// The table that --csv prints, by its name in JSON
@@ -61,6 +61,10 @@ impl Question for ObjectsArguments {
         require_samples(trace)?;
         let objects = Objects::of(trace, self.slices.into());
         Ok(report(trace, &objects, self.output.rows()))
+    }
+
+    fn slice(&self) -> SliceRequest {
+        self.slice.request()
     }
 }
 
@@ -77,7 +81,7 @@ pub fn run(arguments: &ObjectsArguments) -> Result<ExitCode, Failure> {
 
 /// The report, with pictures of what no report holds.
 fn with_pictures(arguments: &ObjectsArguments) -> Result<Report, Failure> {
-    let trace = open_samples(&arguments.trace)?;
+    let trace = arguments.slice.request().apply(open_samples(&arguments.trace)?)?;
     let objects = Objects::of(&trace, arguments.slices.into());
     let mut report = report(&trace, &objects, arguments.output.rows());
     write_pictures(arguments, &objects, &mut report)?;
@@ -107,7 +111,9 @@ pub fn report(trace: &Trace, objects: &Objects, rows: usize) -> Report {
     let findings = objects.findings(rows);
     let mut warnings = soundness::losses(trace);
     warnings.extend(objects.warnings());
-    findings.into_report(warnings)
+    let mut report = findings.into_report(warnings);
+    report.tables.extend(soundness::extent(trace));
+    report
 }
 
 /// Writes the pictures that are asked for, and adds a table that describes their pixels.
@@ -120,7 +126,7 @@ fn write_pictures(
         return Ok(());
     };
     let view = PictureView {
-        thread: arguments.thread,
+        thread: None,
         name: arguments.name.clone(),
     };
     let cells: Table = Picture::new(objects, &view).cells();

@@ -15,6 +15,7 @@ use crate::model::{line_bytes_of_machine, parse_line_size};
 use crate::output::OutputArguments;
 use crate::question::Question;
 use crate::reading::{require_accesses, ReadingArguments};
+use crate::slice::{SliceArguments, SliceRequest};
 
 /// Say how each place in the program moves through memory, and on how much memory it works
 ///
@@ -44,6 +45,8 @@ pub struct PatternsArguments {
     #[arg(long, value_enum, default_value_t = PatternsTable::Sites, requires = "csv")]
     pub table: PatternsTable,
     #[command(flatten)]
+    pub slice: SliceArguments,
+    #[command(flatten)]
     pub reading: ReadingArguments,
     #[command(flatten)]
     pub keeping: KeepingArguments,
@@ -70,6 +73,10 @@ impl Question for PatternsArguments {
             fine: self.output.is_for_programs(),
         };
         Ok(self.reading.report(&patterns, trace, Vec::new()))
+    }
+
+    fn slice(&self) -> SliceRequest {
+        self.slice.request()
     }
 
     fn reading(&mut self) -> Option<&mut ReadingArguments> {

@@ -10,10 +10,11 @@ use trackway_trace::Trace;
 use crate::divided::Divided;
 use crate::failure::Failure;
 use crate::reading::ReadingArguments;
+use crate::slice::SliceRequest;
 
 /// The options of a command that asks a trace something.
 pub trait Question: Args {
-    /// What the trace says.
+    /// What the trace says. It has nothing but [`Question::slice`].
     ///
     /// # Errors
     /// If the trace doesn't hold what the question is about, or an option doesn't fit it.
@@ -33,6 +34,11 @@ pub trait Question: Args {
     /// Where source files are searched, beside the places that the trace names.
     fn source_root(&self) -> Option<&Path> {
         None
+    }
+
+    /// What of the trace is asked about.
+    fn slice(&self) -> SliceRequest {
+        SliceRequest::default()
     }
 
     /// How the trace is read, if all of it is.

@@ -101,7 +101,13 @@ mod tests {
     #[test]
     fn names_are_sorted_and_options_are_those_of_verbs() {
         assert!(names().is_sorted());
-        assert_eq!(options("sharing").unwrap(), ["line-size", "top", "threads"]);
+        let slice = ["from", "after-mark", "windows", "function", "to", "thread"];
+        let expected: Vec<&str> = ["line-size", "top"]
+            .into_iter()
+            .chain(slice)
+            .chain(["threads"])
+            .collect();
+        assert_eq!(options("sharing").unwrap(), expected);
         assert_eq!(options("nothing"), None);
         assert!(about("memory").unwrap().contains("allocated"));
     }

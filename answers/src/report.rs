@@ -17,6 +17,7 @@ use crate::output;
 use crate::question::Question;
 use crate::reading::{require_accesses, ReadingArguments};
 use crate::report_form::ReportForm;
+use crate::slice::{SliceArguments, SliceRequest};
 use crate::soundness;
 
 /// Say what causes the cache misses of a recorded program
@@ -49,6 +50,8 @@ pub struct ReportArguments {
           conflicts_with_all = ["by", "cache", "sort", "table"])]
     pub drcachesim: Option<drcachesim::Settings>,
     #[command(flatten)]
+    pub slice: SliceArguments,
+    #[command(flatten)]
     pub reading: ReadingArguments,
     #[command(flatten)]
     pub keeping: KeepingArguments,
@@ -57,7 +60,11 @@ pub struct ReportArguments {
 impl Question for ReportArguments {
     fn answer(&self, trace: &Trace) -> Result<Report, Failure> {
         match (&self.drcachesim, trace.holds_only_counts()) {
-            (Some(settings), _) => machine_code_caches(trace, settings, &self.reading),
+            (Some(settings), _) => {
+                let why = "drcachesim's caches hold what instructions of all times fetched";
+                self.slice.request().require_only_threads(why)?;
+                machine_code_caches(trace, settings, &self.reading)
+            }
             (None, true) => counts::report(trace, &self.form),
             (None, false) => misses(trace, self),
         }
@@ -78,6 +85,10 @@ impl Question for ReportArguments {
 
     fn source_root(&self) -> Option<&Path> {
         self.form.sources.root()
+    }
+
+    fn slice(&self) -> SliceRequest {
+        self.slice.request()
     }
 
     fn reading(&mut self) -> Option<&mut ReadingArguments> {
@@ -115,8 +126,11 @@ fn misses(trace: &Trace, arguments: &ReportArguments) -> Result<Report, Failure>
     require_accesses(trace)?;
     let mut warnings = Vec::new();
     let misses = arguments.form.analysis(trace, true, &mut warnings)?;
+    if counts::are_in(trace) && trace.slice().is_some() {
+        warnings.push("what was counted beside the accesses is left out: counts have no slices".into());
+    }
     let mut report = arguments.reading.report(&misses, trace, warnings);
-    if counts::are_in(trace) {
+    if counts::are_in(trace) && trace.slice().is_none() {
         counts::add_to(&mut report, trace, &arguments.form)?;
     }
     Ok(report)

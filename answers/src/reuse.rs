@@ -18,6 +18,7 @@ use crate::model::{line_bytes_of_machine, parse_line_size};
 use crate::output::OutputArguments;
 use crate::question::Question;
 use crate::reading::{require_accesses, ReadingArguments};
+use crate::slice::{SliceArguments, SliceRequest};
 
 const CURVE: &str = "miss_ratio_curve";
 
@@ -57,6 +58,8 @@ pub struct ReuseArguments {
     #[arg(long, value_name = "BYTES", value_parser = parse_line_size)]
     pub line_size: Option<u32>,
     #[command(flatten)]
+    pub slice: SliceArguments,
+    #[command(flatten)]
     pub reading: ReadingArguments,
     #[command(flatten)]
     pub keeping: KeepingArguments,
@@ -95,6 +98,10 @@ impl Question for ReuseArguments {
         require_accesses(&trace)?;
         let analysis = analysis(self, &trace);
         Ok(Arc::new(Work::new(analysis, trace, about, Vec::new())))
+    }
+
+    fn slice(&self) -> SliceRequest {
+        self.slice.request()
     }
 
     fn reading(&mut self) -> Option<&mut ReadingArguments> {

@@ -12,6 +12,7 @@ use crate::failure::Failure;
 use crate::kept::{self, KeepingArguments};
 use crate::output::OutputArguments;
 use crate::question::Question;
+use crate::slice::{SliceArguments, SliceRequest};
 use crate::soundness;
 
 /// Say where a sampled program spends its time, and where it makes its accesses
@@ -32,6 +33,8 @@ pub struct SamplesArguments {
     #[command(flatten)]
     pub output: OutputArguments,
     #[command(flatten)]
+    pub slice: SliceArguments,
+    #[command(flatten)]
     pub keeping: KeepingArguments,
     /// The table that --csv prints, by its name in JSON
     #[arg(long, value_name = "NAME", default_value = "sample_lines", requires = "csv")]
@@ -48,6 +51,10 @@ impl Question for SamplesArguments {
         }
         Ok(report(trace, self.output.rows()))
     }
+
+    fn slice(&self) -> SliceRequest {
+        self.slice.request()
+    }
 }
 
 pub fn run(arguments: &SamplesArguments) -> Result<ExitCode, Failure> {
@@ -62,6 +69,7 @@ pub fn report(trace: &Trace, rows: usize) -> Report {
     let mut warnings = soundness::warnings(trace);
     warnings.extend(program.damage().iter().map(ToString::to_string));
     warnings.extend(program.notes());
-    let findings = program.findings(rows);
+    let mut findings = program.findings(rows);
+    findings.tables.extend(soundness::extent(trace));
     findings.into_report(warnings)
 }

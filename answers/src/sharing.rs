@@ -16,6 +16,7 @@ use crate::model::{line_bytes_of_machine, parse_line_size};
 use crate::output::OutputArguments;
 use crate::question::Question;
 use crate::reading::{require_accesses, ReadingArguments};
+use crate::slice::{SliceArguments, SliceRequest};
 
 /// Say which cache lines threads take from each other
 ///
@@ -36,6 +37,8 @@ pub struct SharingArguments {
     pub line_size: Option<u32>,
     #[command(flatten)]
     pub output: OutputArguments,
+    #[command(flatten)]
+    pub slice: SliceArguments,
     #[command(flatten)]
     pub reading: ReadingArguments,
     #[command(flatten)]
@@ -62,6 +65,10 @@ impl Question for SharingArguments {
     fn divided(&self, trace: Arc<Trace>, about: String) -> Result<Arc<dyn Divided>, Failure> {
         let analysis = self.analysis(&trace)?;
         Ok(Arc::new(Work::new(analysis, trace, about, Vec::new())))
+    }
+
+    fn slice(&self) -> SliceRequest {
+        self.slice.request()
     }
 
     fn reading(&mut self) -> Option<&mut ReadingArguments> {

@@ -1,8 +1,10 @@
 //! What numbers from a trace are based on, and what makes them incomplete.
 
 use trackway_analysis::{Findings, RunSummary};
-use trackway_report::{counted, Report, Table, TableBuilder};
+use trackway_report::{counted, grouped, Report, Table, TableBuilder};
 use trackway_trace::{GapReason, Trace};
+
+use crate::slice;
 
 /// A report on findings, with what they are based on.
 pub fn report(
@@ -19,24 +21,69 @@ pub fn report(
     report
 }
 
+/// What of the trace the numbers are about and in which windows it was recorded, unless it is all of a trace that was
+/// recorded as a whole.
+pub fn extent(trace: &Trace) -> Option<Table> {
+    if slice::description(trace).is_none() && slice::windows(trace).is_none() {
+        return None;
+    }
+    Some(
+        with_extent(
+            TableBuilder::new("extent", "What was looked at", &[()]),
+            trace,
+            None,
+        )
+        .as_record()
+        .build(),
+    )
+}
+
+fn with_extent<'r>(
+    mut builder: TableBuilder<'r, ()>,
+    trace: &Trace,
+    accesses: Option<u64>,
+) -> TableBuilder<'r, ()> {
+    if let Some(description) = slice::description(trace) {
+        let accesses = accesses.map_or(String::new(), |accesses| {
+            format!(": {}", counted_accesses(accesses))
+        });
+        builder = builder.text("slice", |()| format!("{description}{accesses}"));
+    }
+    match slice::windows(trace) {
+        Some(windows) => builder.text("recorded", |()| windows.clone()),
+        None => builder,
+    }
+}
+
+fn counted_accesses(accesses: u64) -> String {
+    match accesses {
+        1 => "1 access".into(),
+        _ => format!("{} accesses", grouped(accesses)),
+    }
+}
+
 /// How much of the trace the numbers cover.
 fn audit(trace: &Trace, summary: &RunSummary) -> Table {
     let dropped: u64 = trace.gaps().iter().map(|gap| gap.dropped_buffers).sum();
     let damaged = trace.damage().len() + summary.damage.len();
-    TableBuilder::new("trace", "Trace", &[()])
-        .count("streams", |()| trace.streams().len())
-        .count(("chunks", "chunks decoded"), |()| summary.chunks)
-        .count(("accesses", "accesses decoded"), |()| summary.accesses)
-        .count(("uncertain_accesses", "of them uncertain"), |()| {
-            summary.uncertain_accesses
-        })
-        .count(("events", "other events"), |()| summary.events)
-        .count("gaps", |()| trace.gaps().len())
-        .count("dropped_buffers", |()| dropped)
-        .count("damaged_parts", |()| damaged)
-        .yes_or_no(("complete", "ended well"), |()| trace.end().is_some())
-        .as_record()
-        .build()
+    with_extent(
+        TableBuilder::new("trace", "Trace", &[()]),
+        trace,
+        Some(summary.accesses),
+    )
+    .count("streams", |()| trace.streams().len())
+    .count(("chunks", "chunks decoded"), |()| summary.chunks)
+    .count(("accesses", "accesses decoded"), |()| summary.accesses)
+    .count(("uncertain_accesses", "of them uncertain"), |()| {
+        summary.uncertain_accesses
+    })
+    .count(("events", "other events"), |()| summary.events)
+    .count("gaps", |()| trace.gaps().len())
+    .count("dropped_buffers", |()| dropped)
+    .count("damaged_parts", |()| damaged)
+    .yes_or_no(("complete", "ended well"), |()| trace.end().is_some())
+    .as_record()
+    .build()
 }
 
 /// Everything that readers of numbers from this trace have to know: what was lost, and whether there is

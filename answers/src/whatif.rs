@@ -19,6 +19,7 @@ use crate::model::{simulated, ModelArguments};
 use crate::output::OutputArguments;
 use crate::question::Question;
 use crate::reading::{require_accesses, ReadingArguments};
+use crate::slice::{SliceArguments, SliceRequest};
 use crate::soundness;
 
 /// TLBs that are simulated for --huge-pages if the caches have none.
@@ -78,6 +79,8 @@ pub struct WhatIfArguments {
     #[command(flatten)]
     pub output: OutputArguments,
     #[command(flatten)]
+    pub slice: SliceArguments,
+    #[command(flatten)]
     pub reading: ReadingArguments,
     #[command(flatten)]
     pub keeping: KeepingArguments,
@@ -112,6 +115,10 @@ impl Question for WhatIfArguments {
             &answer.summary,
             warnings,
         ))
+    }
+
+    fn slice(&self) -> SliceRequest {
+        self.slice.request()
     }
 
     fn reading(&mut self) -> Option<&mut ReadingArguments> {

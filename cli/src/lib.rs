@@ -70,7 +70,9 @@ fn run(verb: Verb) -> Result<ExitCode, Failure> {
         Verb::Diff(arguments) => diff::run(&arguments),
         Verb::Check(arguments) if lake::has_url([&arguments.trace]) => Err(lake::run()),
         Verb::Check(arguments) => check::run(&arguments),
-        Verb::Export(arguments) if arguments.parquet.is_some() => Err(lake::run()),
+        Verb::Export(arguments) if arguments.parquet.is_some() => {
+            Err(arguments.require_no_slice().err().unwrap_or_else(lake::run))
+        }
         Verb::Export(arguments) => export::run(&arguments),
         Verb::Change(verb) => verb.run(),
         Verb::Info(arguments) => info::run(&arguments),

@@ -132,12 +132,15 @@ class Options(unittest.TestCase):
         for method in METHODS:
             verb = VERBS.get(method, method)
             signature = inspect.signature(getattr(trackway.Trace, method))
-            named = {name.rstrip("_").replace("_", "-") for name in signature.parameters} - {"self", "progress"}
+            parameters = set(signature.parameters)
+            if "slice" in parameters:
+                parameters = parameters - {"slice"} | set(trackway.questions.SliceOptions.__annotations__)
+            named = {name.rstrip("_").replace("_", "-") for name in parameters} - {"self", "progress"}
             options = set(trackway._native.options(verb) or [])
             if method == "check":  # the others are for `--write-budget`
                 options -= {"write-budget", "margin", "force", "top"}
             if method == "regions":  # counts know less
-                options -= {"cache", "drcachesim", "threads"}
+                options -= {"cache", "drcachesim", "threads", "to", "from", "after-mark", "windows", "thread", "function"}
             self.assertEqual(named, options, method)
         signature = inspect.signature(trackway.diff)
         named = {name.replace("_", "-") for name in signature.parameters} - {"before", "after", "progress"}
@@ -149,10 +152,21 @@ class Options(unittest.TestCase):
     def test_a_verb_without_types_has_the_method_that_follows_from_its_options(self) -> None:
         made = trackway.questions.method_of("map")
         typed = inspect.signature(trackway.Trace.map)
-        self.assertEqual(set(inspect.signature(made).parameters), set(typed.parameters))
+        expected = set(typed.parameters) - {"slice"} | set(trackway.questions.SliceOptions.__annotations__)
+        self.assertEqual(set(inspect.signature(made).parameters), expected)
         self.assertIn("Show which memory", made.__doc__ or "")
         options: dict[str, Any] = {"from_": "0s", "measure": "bytes", "top": 3}
         self.assertEqual(tables_of(made(trace(), **options)), tables_of(trace().map(**options)))
+
+    def test_slices(self) -> None:
+        whole = trace().misses(by=["variable"])["trace"].rows()[0]
+        half = trace().misses(by=["variable"], to="50%")["trace"].rows()[0]
+        rest = trace().misses(by=["variable"], from_="50%")["trace"].rows()[0]
+        self.assertEqual(half["accesses"] + rest["accesses"], whole["accesses"])
+        self.assertIn("0 s to ", half["slice"])
+        self.assertNotIn("slice", whole)
+        with self.assertRaisesRegex(trackway.QuestionError, "no thread 77; there are 0"):
+            trace().sharing(thread=[77])
 
     def test_wrong_options(self) -> None:
         wrong: list[tuple[Callable[[], object], str]] = [

@@ -2,7 +2,8 @@
 
 Options that are not given have the verb's defaults, but `top`: tables have all rows. `threads` is how many threads work,
 by default as many as there are processors. `progress` is called now and then, from the calling thread, with the bytes of
-records that were read and those to be read; an exception of it ends the analysis, and so does Ctrl-C.
+records that were read and those to be read; an exception of it ends the analysis, and so does Ctrl-C. `slice` stands for the
+options of `SliceOptions`, by which an analysis looks at a part of the trace.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import inspect
 import keyword
 import os
 from collections.abc import Callable, Sequence
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypedDict, Unpack
 
 from . import _native
 from .tables import CheckReport, Report
@@ -20,9 +21,28 @@ Progress: TypeAlias = Callable[[int, int], object]
 Grouping: TypeAlias = Literal[
     "field", "variable", "type", "line", "function", "file", "kind", "site", "instruction", "thread"
 ]
-Option: TypeAlias = "str | int | float | bool | os.PathLike[str] | Sequence[str] | None"
+Option: TypeAlias = "str | int | float | bool | os.PathLike[str] | Sequence[str] | Sequence[int] | None"
 
 ALL_ROWS = 0
+
+
+class SliceOptions(TypedDict, total=False):
+    """What of the trace is looked at. A time is a duration since the beginning of the recording such as `1.5ms`, a part of
+    the recording such as `10%`, or a mark as `mark:TEXT`.
+    """
+
+    from_: str | None
+    """Only from this time on."""
+    to: str | None
+    """Only up to this time."""
+    after_mark: str | None
+    """Only from the first mark of that text on."""
+    windows: Sequence[str]
+    """Only these windows, in which recording was on: their numbers, N or N-M."""
+    thread: Sequence[int]
+    """Only these threads, by the numbers that reports show."""
+    function: Sequence[str]
+    """Only accesses by code of functions whose name matches such a pattern of * and ?."""
 
 
 def words_of(options: dict[str, Option]) -> list[str]:
@@ -39,6 +59,11 @@ def words_of(options: dict[str, Option]) -> list[str]:
         else:
             words.append(f"{option}={value}")
     return words
+
+
+def options_of(slice_options: SliceOptions) -> dict[str, Option]:
+    """The same as options of any kind."""
+    return {name: value for name, value in slice_options.items() if isinstance(value, (str, Sequence))}
 
 
 class Questions:
@@ -67,6 +92,7 @@ class Questions:
         top: int = ALL_ROWS,
         threads: int | None = None,
         progress: Progress | None = None,
+        **slice: Unpack[SliceOptions],
     ) -> Report:
         """What causes the cache misses: `trackway report`.
 
@@ -84,7 +110,7 @@ class Questions:
             "drcachesim": drcachesim,
             "source_root": source_root,
         }
-        return self.ask("report", progress=progress, top=top, threads=threads, **options)
+        return self.ask("report", progress=progress, top=top, threads=threads, **options, **options_of(slice))
 
     def regions(
         self,
@@ -104,13 +130,14 @@ class Questions:
         top: int = ALL_ROWS,
         threads: int | None = None,
         progress: Progress | None = None,
+        **slice: Unpack[SliceOptions],
     ) -> Report:
         """Which cache lines threads take from each other: `trackway sharing`.
 
         Args:
             line_size: bytes of a cache line, a power of two; by default that of the machine that recorded.
         """
-        return self.ask("sharing", progress=progress, line_size=line_size, top=top, threads=threads)
+        return self.ask("sharing", progress=progress, line_size=line_size, top=top, threads=threads, **options_of(slice))
 
     def layout(
         self,
@@ -123,6 +150,7 @@ class Questions:
         top: int = ALL_ROWS,
         threads: int | None = None,
         progress: Progress | None = None,
+        **slice: Unpack[SliceOptions],
     ) -> Report:
         """How structures are laid out, which fields are used together, and which changes save misses: `trackway layout`.
 
@@ -135,7 +163,7 @@ class Questions:
         """
         options: dict[str, Option] = {"type": type, "window": window, "sort": sort, "cache": cache}
         options["no_simulate"] = no_simulate
-        return self.ask("layout", progress=progress, top=top, threads=threads, **options)
+        return self.ask("layout", progress=progress, top=top, threads=threads, **options, **options_of(slice))
 
     def reuse(
         self,
@@ -148,6 +176,7 @@ class Questions:
         top: int = ALL_ROWS,
         threads: int | None = None,
         progress: Progress | None = None,
+        **slice: Unpack[SliceOptions],
     ) -> Report:
         """How soon lines are used again, and the miss ratio of caches of each size: `trackway reuse`.
 
@@ -159,7 +188,7 @@ class Questions:
             line_size: bytes of a line.
         """
         options: dict[str, Option] = {"sample": sample, "sample_lines": sample_lines, "merged": merged, "by": by}
-        return self.ask("reuse", progress=progress, line_size=line_size, top=top, threads=threads, **options)
+        return self.ask("reuse", progress=progress, line_size=line_size, top=top, threads=threads, **options, **options_of(slice))
 
     def patterns(
         self,
@@ -169,6 +198,7 @@ class Questions:
         top: int = ALL_ROWS,
         threads: int | None = None,
         progress: Progress | None = None,
+        **slice: Unpack[SliceOptions],
     ) -> Report:
         """How each site moves through memory, and working sets over time: `trackway patterns`.
 
@@ -177,7 +207,7 @@ class Questions:
             line_size: bytes of a line.
         """
         options: dict[str, Option] = {"merged": merged, "line_size": line_size}
-        return self.ask("patterns", progress=progress, top=top, threads=threads, **options)
+        return self.ask("patterns", progress=progress, top=top, threads=threads, **options, **options_of(slice))
 
     def memory(
         self,
@@ -199,28 +229,25 @@ class Questions:
         *,
         measure: str | None = None,
         cache: str | None = None,
-        from_: str | None = None,
-        to: str | None = None,
         address: tuple[int, int] | str | None = None,
         allocation: str | None = None,
         level: int | None = None,
         top: int = ALL_ROWS,
         threads: int | None = None,
         progress: Progress | None = None,
+        **slice: Unpack[SliceOptions],
     ) -> Report:
         """Which memory was accessed when: `trackway map`.
 
         Args:
             measure: accesses (default), bytes, misses, or the misses of a level: L1, L2, ...
             cache: caches to simulate for misses.
-            from_: only from this time on, counted from the beginning of the recording, such as `1.5ms`.
-            to: only up to this time.
             address: only these addresses, the first and the last one.
             allocation: only memory of that name: a variable, a type, a function, `FILE:LINE`, stack, or other.
             level: the finest resolution, 0 for all of it; by default the finest with up to 20,000 cells.
         """
         addresses = "-".join(map(str, address)) if isinstance(address, tuple) else address
-        options: dict[str, Option] = {"measure": measure, "cache": cache, "from_": from_, "to": to, "level": level}
+        options: dict[str, Option] = {"measure": measure, "cache": cache, "level": level, **options_of(slice)}
         asked = {"address": addresses, "allocation": allocation, "top": top, "threads": threads, **options}
         return self.ask("map", progress=progress, **asked)
 
@@ -255,6 +282,7 @@ class Questions:
         top: int = ALL_ROWS,
         threads: int | None = None,
         progress: Progress | None = None,
+        **slice: Unpack[SliceOptions],
     ) -> Report:
         """What another layout, other pages or other caches would gain: `trackway whatif`.
 
@@ -273,7 +301,7 @@ class Questions:
         layouts: dict[str, Option] = {"split": split, "reorder": reorder, "pad": pad, "align": align, "soa": soa}
         models: dict[str, Option] = {"cache": cache, "cache_before": cache_before, "sort": sort, "link": link}
         options = {**layouts, **models, "huge_pages": huge_pages}
-        return self.ask("whatif", progress=progress, top=top, threads=threads, **options)
+        return self.ask("whatif", progress=progress, top=top, threads=threads, **options, **options_of(slice))
 
     def branches(
         self,
@@ -283,6 +311,7 @@ class Questions:
         top: int = ALL_ROWS,
         threads: int | None = None,
         progress: Progress | None = None,
+        **slice: Unpack[SliceOptions],
     ) -> Report:
         """Which branches a processor would predict wrongly: `trackway branches`.
 
@@ -290,11 +319,11 @@ class Questions:
             predictor: predictors, such as `gshare=64K` or `tage-sc-l`; by default all.
             by: what to have a row for; by default both.
         """
-        return self.ask("branches", progress=progress, predictor=predictor, by=by, top=top, threads=threads)
+        return self.ask("branches", progress=progress, predictor=predictor, by=by, top=top, threads=threads, **options_of(slice))
 
-    def samples(self, *, top: int = ALL_ROWS) -> Report:
+    def samples(self, *, top: int = ALL_ROWS, **slice: Unpack[SliceOptions]) -> Report:
         """Where a sampled program spends its time, and where it makes its accesses: `trackway samples`."""
-        return self.ask("samples", top=top)
+        return self.ask("samples", progress=None, top=top, **options_of(slice))
 
     def allocations(
         self,
@@ -311,13 +340,15 @@ class Questions:
         """
         return self.ask("allocations", sort=sort, depth=depth, top=top)
 
-    def objects(self, *, slices: int | None = None, top: int = ALL_ROWS) -> Report:
+    def objects(
+        self, *, slices: int | None = None, top: int = ALL_ROWS, **slice: Unpack[SliceOptions]
+    ) -> Report:
         """Whose memory the time of a sampled program goes to: `trackway objects`.
 
         Args:
             slices: parts of time in the tables of phases, at most; default 64.
         """
-        return self.ask("objects", slices=slices, top=top)
+        return self.ask("objects", progress=None, slices=slices, top=top, **options_of(slice))
 
     def placement(
         self, *, tier: Sequence[str] = (), measured_in: str | None = None, top: int = ALL_ROWS

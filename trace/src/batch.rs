@@ -348,6 +348,55 @@ impl Batch {
         self.uncertain_runs_from = self.uncertain_from.map(|_| 0);
     }
 
+    /// Whether it is of a merged order.
+    pub(crate) fn has_intervals(&self) -> bool {
+        !self.intervals.is_empty()
+    }
+
+    pub(crate) fn raw_intervals(&self) -> &[Interval] {
+        &self.intervals
+    }
+
+    /// Appends an access without a value, whose length fits into `size`.
+    #[inline(always)]
+    pub(crate) fn push_access(&mut self, site: SiteId, address: u64, size: u32) {
+        self.site.push(site);
+        self.address.push(address);
+        self.size.push(size);
+    }
+
+    /// Appends an access of another batch.
+    #[inline(always)]
+    pub(crate) fn push_access_of(&mut self, from: &Batch, index: usize) {
+        let to = self.len() as u32;
+        self.push_access(from.site[index], from.address[index], from.size[index]);
+        if from.size[index] == u32::MAX {
+            let length = from.length(index);
+            self.long_blocks.push(LongBlock { index: to, length });
+        }
+        if !from.values.is_empty() {
+            self.push_value_of(from, index, to);
+        }
+    }
+
+    fn push_value_of(&mut self, from: &Batch, index: usize, to: u32) {
+        if let Some(value) = from.value(index) {
+            let mut words = self.begin_value(to, value.shape);
+            words.extend_from_slice(value.words);
+            self.end_value(words);
+        }
+    }
+
+    /// Appends an event of another batch.
+    pub(crate) fn push_mark_of(&mut self, from: &Batch, mark: Mark) {
+        let before = self.len() as u32;
+        let mark = match mark.is_other() {
+            true => self.push_event(before, from.event(mark)),
+            false => Mark { before, ..mark },
+        };
+        self.marks.push(mark);
+    }
+
     /// Notes that access `index` has a value. The caller appends its words to the returned vector, and then hands that
     /// back to `end_value`.
     pub(crate) fn begin_value(&mut self, index: u32, shape: ValueShape) -> Vec<u64> {

@@ -39,6 +39,14 @@ pub enum Event {
 }
 
 impl Event {
+    /// Whether a block of memory begins, ends or moves.
+    pub fn is_of_memory(&self) -> bool {
+        matches!(
+            self,
+            Event::Allocate { .. } | Event::Reallocate { .. } | Event::Free { .. }
+        )
+    }
+
     /// Whether this is an allocation that failed: it is at address 0, or for `mmap` at -1.
     pub fn allocation_failed(&self) -> bool {
         match self {
@@ -60,7 +68,7 @@ pub struct Mark {
     /// Index, in the batch, of the access that follows the event; the number of accesses if none follows.
     pub before: u32,
     /// A kind in the upper bits; below, the function or an index into [`Batch::events`](crate::Batch::events).
-    what: u32,
+    pub(crate) what: u32,
 }
 
 const ENTER: u32 = 0;

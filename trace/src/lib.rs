@@ -37,6 +37,7 @@ mod payload;
 mod program;
 mod regular_file;
 mod samples;
+mod slice;
 mod synchronisation;
 pub mod table;
 mod table_enum;
@@ -82,6 +83,7 @@ pub use samples::{
     AddressClass, CodePlace, CodePlaces, DataSource, Direction, MemoryLevel, Sample, SampledEvent, Samples,
     SamplingInfo, Skid, WindowAccess, WindowAddress, WindowEnd,
 };
+pub use slice::Slice;
 pub use synchronisation::{Clock, Side, Synchronisation, Synchroniser};
 pub use trace::{Damage, Follower, Gap, GapReason, GrowingTrace, Stream, Trace};
 pub use value::{Value, ValueForm, ValueShape, MAX_VALUE_BITS};

@@ -196,19 +196,21 @@ impl Trace {
         self.meta().sampling.is_some() || self.chunks_of(ChunkKind::Samples).next().is_some()
     }
 
-    /// The samples of one chunk of kind [`ChunkKind::Samples`].
+    /// The samples of one chunk of kind [`ChunkKind::Samples`], as far as the slice has them.
     ///
     /// # Errors
     /// If the payload is damaged or breaks a rule of the format; the other chunks can be read.
     pub fn read_samples(&self, chunk: &ChunkRef) -> Result<Samples, TraceError> {
         let mut payload = Vec::new();
         self.read_payload(chunk, &mut payload)?;
-        Samples::parse(&payload).map_err(|error| TraceError::BadSamples {
+        let mut samples = Samples::parse(&payload).map_err(|error| TraceError::BadSamples {
             file: self.path().to_path_buf(),
             offset: chunk.offset,
             position: error.position,
             what: error.what,
-        })
+        })?;
+        samples.samples.retain(|sample| self.keeps_sample(sample));
+        Ok(samples)
     }
 
     /// The samples of all chunks, and what could not be read of them.

@@ -14,7 +14,7 @@ pub use streams::Stream;
 use std::fs::File;
 use std::ops::{Deref, Range};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use memmap2::{Advice, Mmap, UncheckedAdvice};
 use xxhash_rust::xxh3::xxh3_64;
@@ -26,6 +26,7 @@ use crate::index;
 use crate::marks::{windows, MarkList};
 use crate::merge::Loaded;
 use crate::payload::decompress;
+use crate::slice::Sliced;
 use crate::{
     ChunkKind, ChunkRef, Clock, CountingThread, EndInfo, MarkInfo, ProcessInfo, Program, StartInfo,
     TraceError, Window,
@@ -38,22 +39,27 @@ const FAULTED_BYTES: usize = 64 << 10;
 #[derive(Debug)]
 pub struct Trace {
     path: PathBuf,
-    bytes: Bytes,
+    /// Shared with slices of the trace.
+    bytes: Arc<Bytes>,
     identity: [u8; 16],
     chunks: Vec<ChunkRef>,
     start: StartInfo,
     end: Option<EndInfo>,
     processes: Vec<(u32, ProcessInfo)>,
     marks: MarkList,
-    program: Program,
+    pub(crate) program: Program,
     loaded: Loaded,
     columns: ColumnReader,
     code: OnceLock<Code>,
-    streams: Vec<Stream>,
+    pub(crate) streams: Vec<Stream>,
     counting_threads: Vec<CountingThread>,
     allocation_streams: Vec<AllocationStream>,
-    gaps: Vec<Gap>,
+    pub(crate) gaps: Vec<Gap>,
+    /// The gaps of the slice, if there is one.
+    pub(crate) gaps_inside: Option<Vec<Gap>>,
     damage: Vec<Damage>,
+    /// Boxed, so that it costs nothing where there is none.
+    pub(crate) slice: Option<Box<Sliced>>,
 }
 
 /// The bytes of the file.
@@ -112,15 +118,20 @@ impl Trace {
         // writer replaces a trace by a new file instead of rewriting it.
         let map = unsafe { Mmap::map(&file) }.map_err(TraceError::io(path, "map the file"))?;
         let _ = map.advise(Advice::Sequential);
-        Trace::read(path, Bytes::Mapped(map))
+        Trace::read(path, Arc::new(Bytes::Mapped(map)))
     }
 
     /// Reads a trace from memory; `name` stands for the file in messages.
     pub fn from_bytes(name: &Path, bytes: Vec<u8>) -> Result<Trace, TraceError> {
-        Trace::read(name, Bytes::Owned(bytes))
+        Trace::read(name, Arc::new(Bytes::Owned(bytes)))
     }
 
-    fn read(path: &Path, bytes: Bytes) -> Result<Trace, TraceError> {
+    /// Reads the same bytes once more, without the slice.
+    pub fn again(&self) -> Result<Trace, TraceError> {
+        Trace::read(&self.path, Arc::clone(&self.bytes))
+    }
+
+    fn read(path: &Path, bytes: Arc<Bytes>) -> Result<Trace, TraceError> {
         let identity = index::check_file_header(path, &bytes)?;
         let (chunks, damage) = index::find_chunks(path, &bytes);
         let mut trace = Trace::without_content(path, identity);
@@ -137,7 +148,7 @@ impl Trace {
     fn without_content(path: &Path, identity: [u8; 16]) -> Trace {
         Trace {
             path: path.to_path_buf(),
-            bytes: Bytes::Owned(Vec::new()),
+            bytes: Arc::new(Bytes::Owned(Vec::new())),
             identity,
             chunks: Vec::new(),
             start: StartInfo::default(),
@@ -152,7 +163,9 @@ impl Trace {
             counting_threads: Vec::new(),
             allocation_streams: Vec::new(),
             gaps: Vec::new(),
+            gaps_inside: None,
             damage: Vec::new(),
+            slice: None,
         }
     }
 
@@ -258,9 +271,15 @@ impl Trace {
         counts && self.streams.iter().all(|stream| stream.chunks.is_empty())
     }
 
-    /// All places where records are missing.
+    /// All places where records are missing; of a slice, those within its times and threads.
     pub fn gaps(&self) -> &[Gap] {
-        &self.gaps
+        self.gaps_inside.as_deref().unwrap_or(&self.gaps)
+    }
+
+    /// Whether records are missing before this chunk of the stream, in the slice or outside.
+    pub fn has_gap_before(&self, stream: u32, sequence: u64) -> bool {
+        let mut gaps = self.gaps.iter();
+        gaps.any(|gap| gap.stream == stream && gap.before_sequence == sequence)
     }
 
     /// The parts of the file that could not be read.

@@ -102,6 +102,12 @@ pub trait Analysis: Sync {
         false
     }
 
+    /// Whether it follows blocks of memory from their allocations on. Then it also gets the allocations and releases that
+    /// lie before a slice of the trace, or in other threads; the chunks that hold them must be decoded.
+    fn follows_blocks(&self) -> bool {
+        false
+    }
+
     fn start_shard(&self) -> Self::Shard;
 
     /// The number of parts, at most, into which the work on a stream can be divided; a power of two. With more than 1,
@@ -150,6 +156,10 @@ impl<A: Analysis> Analysis for Option<A> {
 
     fn takes_runs(&self) -> bool {
         self.as_ref().is_none_or(Analysis::takes_runs)
+    }
+
+    fn follows_blocks(&self) -> bool {
+        self.as_ref().is_some_and(Analysis::follows_blocks)
     }
 
     fn start_shard(&self) -> Self::Shard {
@@ -204,6 +214,10 @@ impl<A: Analysis, B: Analysis> Analysis for (A, B) {
     /// Runs reach both or none.
     fn takes_runs(&self) -> bool {
         self.0.takes_runs() && self.1.takes_runs()
+    }
+
+    fn follows_blocks(&self) -> bool {
+        self.0.follows_blocks() || self.1.follows_blocks()
     }
 
     fn start_shard(&self) -> Self::Shard {

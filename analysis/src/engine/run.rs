@@ -98,7 +98,10 @@ fn run_across_threads<A: Analysis>(
     threads: NonZeroUsize,
     observer: &dyn Observer,
 ) -> (Findings, RunSummary) {
-    let mut merged = MergedStreams::new(trace);
+    let mut merged = match analysis.follows_blocks() {
+        true => MergedStreams::from_start(trace),
+        false => MergedStreams::new(trace),
+    };
     let parts = match analysis.divides_merged() {
         true => parts_for(analysis, threads),
         false => 1,
@@ -171,7 +174,7 @@ pub(crate) fn take_merged(
 fn stored_bytes(trace: &Trace, batch: &Batch) -> u64 {
     let stream = trace.stream(batch.stream);
     let chunk = stream.and_then(|stream| {
-        let chunks = &stream.chunks;
+        let chunks = stream.chunks_from_start();
         let position = chunks.binary_search_by_key(&batch.sequence, |chunk| chunk.header.sequence);
         Some(&chunks[position.ok()?])
     });
@@ -189,7 +192,13 @@ struct Work<'t> {
 
 impl<'t> Work<'t> {
     fn new(analysis: &impl Analysis, trace: &'t Trace, threads: NonZeroUsize) -> Work<'t> {
-        let streams = trace.streams().iter().map(|stream| stream.chunks.as_slice());
+        let streams = trace
+            .streams()
+            .iter()
+            .map(|stream| match analysis.follows_blocks() {
+                true => stream.chunks_from_start(),
+                false => &stream.chunks,
+            });
         let mut pieces: Vec<&[ChunkRef]> = match analysis.order() {
             Order::Any => streams.flat_map(|chunks| chunks.chunks(1)).collect(),
             Order::PerStream | Order::AcrossThreads => streams.filter(|chunks| !chunks.is_empty()).collect(),
@@ -344,9 +353,13 @@ fn start_part<A: Analysis>(analysis: &A, trace: &Trace, part: WorkPart) -> A::Sh
 
 /// A decoder that yields runs if the analysis takes them.
 pub(crate) fn decoder_for<'t, A: Analysis>(analysis: &A, trace: &'t Trace) -> Decoder<'t> {
-    match analysis.takes_runs() {
+    let decoder = match analysis.takes_runs() {
         true => Decoder::new(trace).with_runs(),
         false => Decoder::new(trace),
+    };
+    match analysis.follows_blocks() {
+        true => decoder.from_start(),
+        false => decoder,
     }
 }
 

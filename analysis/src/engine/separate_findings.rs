@@ -44,6 +44,10 @@ impl<A: Analysis> Analysis for SeparateFindings<A> {
         self.analysis.takes_runs()
     }
 
+    fn follows_blocks(&self) -> bool {
+        self.analysis.follows_blocks()
+    }
+
     fn start_shard(&self) -> Self::Shard {
         self.analysis.start_shard()
     }

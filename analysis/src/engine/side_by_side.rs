@@ -81,6 +81,10 @@ impl<A: Analysis, B: Analysis> Analysis for SideBySide<A, B> {
         self.0.takes_runs() && self.1.takes_runs()
     }
 
+    fn follows_blocks(&self) -> bool {
+        self.0.follows_blocks() || self.1.follows_blocks()
+    }
+
     fn start_shard(&self) -> Self::Shard {
         Sides::Both(self.0.start_shard(), self.1.start_shard())
     }

@@ -17,7 +17,7 @@ pub fn print(trace: &Trace, arguments: &DumpArguments, output: &mut impl Write) 
     let mut index = 0;
     let end = arguments
         .count
-        .map_or(u64::MAX, |count| arguments.from.saturating_add(count));
+        .map_or(u64::MAX, |count| arguments.first().saturating_add(count));
     while index < end {
         let event = match events.next_event() {
             Ok(Some(event)) => event,
@@ -28,7 +28,7 @@ pub fn print(trace: &Trace, arguments: &DumpArguments, output: &mut impl Write) 
                 continue;
             }
         };
-        if index >= arguments.from {
+        if index >= arguments.first() {
             let stack = events.stacks().get(event.stack);
             let written = match arguments.json {
                 true => write_json(output, index, &event, stack),

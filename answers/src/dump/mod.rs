@@ -3,6 +3,7 @@
 mod allocations;
 mod json;
 mod line;
+mod marks;
 mod samples;
 mod text;
 mod value;
@@ -11,6 +12,7 @@ use std::collections::HashMap;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::str::FromStr;
 
 use clap::Args;
 use trackway_analysis::Names;
@@ -20,6 +22,7 @@ use trackway_trace::{
 use wildmatch::WildMatch;
 
 use crate::failure::Failure;
+use crate::slice::{SliceRequest, When, WindowRange};
 use crate::{output, reading, soundness};
 use line::{BatchItem, Line};
 
@@ -27,7 +30,8 @@ use line::{BatchItem, Line};
 ///
 /// One line per access, allocation, function entry and exit, stream after stream. The index counts the accesses of a
 /// stream from 0; events between accesses carry the index of the access that follows. Samples come after the streams,
-/// one a line; with --json, the accesses that follow them, too.
+/// one a line; with --json, the accesses that follow them, too. At the end come the marks: times at which recording was
+/// switched on or off, and those that the program or a person set.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  trackway dump prog.trackway | head\n  \
                         trackway dump --stream 1 --from 1000 --count 20 prog.trackway\n  \
@@ -38,9 +42,22 @@ pub struct DumpArguments {
     /// Only this stream
     #[arg(long, value_name = "N")]
     pub stream: Option<u32>,
-    /// Start at this access of each stream
-    #[arg(long, value_name = "INDEX", default_value_t = 0)]
-    pub from: u64,
+    /// Start at this access of each stream; or at this time: a duration since the beginning of the recording such as 250ms
+    /// or 1.5s, a part of the recording such as 10%, or mark:TEXT. Then indices count from there
+    #[arg(long, value_name = "INDEX|WHEN", default_value = "0")]
+    pub from: Start,
+    /// Only before this time, as for --from
+    #[arg(long, visible_alias = "until", value_name = "WHEN")]
+    pub to: Option<When>,
+    /// Only from the first mark of that text on, as --from mark:TEXT
+    #[arg(long, value_name = "TEXT", conflicts_with = "from")]
+    pub after_mark: Option<String>,
+    /// Only these windows, in which recording was on, by their numbers: N or N-M; may be repeated
+    #[arg(long, visible_alias = "window", value_name = "N")]
+    pub windows: Vec<WindowRange>,
+    /// Only this thread, by the number that reports show; may be repeated
+    #[arg(long, value_name = "TID")]
+    pub thread: Vec<u32>,
     /// Print at most this many events of each stream
     #[arg(long, value_name = "N")]
     pub count: Option<u64>,
@@ -59,8 +76,52 @@ pub struct DumpArguments {
     pub json: bool,
 }
 
+/// Where a dump starts.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Start {
+    /// At this access of each stream.
+    Access(u64),
+    At(When),
+}
+
+impl FromStr for Start {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Start, String> {
+        match text.parse() {
+            Ok(index) => Ok(Start::Access(index)),
+            Err(_) => text.parse().map(Start::At),
+        }
+    }
+}
+
+impl DumpArguments {
+    /// The index of the first access that is printed.
+    fn first(&self) -> u64 {
+        match self.from {
+            Start::Access(index) => index,
+            Start::At(_) => 0,
+        }
+    }
+
+    /// Functions are chosen line by line, so that indices count all accesses.
+    fn slice(&self) -> SliceRequest {
+        let from = match &self.from {
+            Start::Access(_) => self.after_mark.clone().map(When::Mark),
+            Start::At(when) => Some(when.clone()),
+        };
+        SliceRequest {
+            from,
+            to: self.to.clone(),
+            windows: self.windows.clone(),
+            threads: self.thread.clone(),
+            functions: Vec::new(),
+        }
+    }
+}
+
 pub fn run(arguments: &DumpArguments) -> Result<ExitCode, Failure> {
-    let trace = reading::open_events(&arguments.trace)?;
+    let trace = arguments.slice().apply(reading::open_events(&arguments.trace)?)?;
     soundness::warnings(&trace).iter().for_each(output::warn);
     let is_of_allocations = |id: u32| {
         let streams = trace.allocation_streams();
@@ -70,6 +131,10 @@ pub fn run(arguments: &DumpArguments) -> Result<ExitCode, Failure> {
         || trace.holds_only_allocations()
         || arguments.stream.is_some_and(is_of_allocations)
     {
+        if !arguments.slice().is_all() {
+            let what = "calls of allocators can't be chosen by time or thread: --from INDEX, --stream";
+            return Err(Failure::about(&arguments.trace, what));
+        }
         let mut output = BufWriter::new(output::standard_output());
         allocations::print(&trace, arguments, &mut output)?;
         output.flush().map_err(Failure::writing)?;
@@ -95,6 +160,9 @@ pub fn run(arguments: &DumpArguments) -> Result<ExitCode, Failure> {
     }
     if trace.is_sampled() && arguments.stream.is_none() {
         samples::write(&mut dump.output, arguments, &trace)?;
+    }
+    if arguments.stream.is_none() && arguments.function.is_none() {
+        marks::write(&mut dump.output, arguments, &trace)?;
     }
     dump.output.flush().map_err(Failure::writing)?;
     Ok(ExitCode::SUCCESS)
@@ -258,7 +326,7 @@ impl<W: Write> Dump<'_, W> {
     fn batch(&mut self, batch: &Batch, position: &mut Position) -> Result<(), Failure> {
         let first = position.index;
         position.index += batch.len() as u64;
-        if position.index < self.arguments.from {
+        if position.index < self.arguments.first() {
             return Ok(());
         }
         let mut marks = batch.marks.iter().peekable();
@@ -294,7 +362,7 @@ impl<W: Write> Dump<'_, W> {
             BatchItem::Access { site, .. } => wanted.access(site),
             BatchItem::Event(event) => wanted.event(event),
         });
-        if !wanted || index < self.arguments.from || position.left == 0 {
+        if !wanted || index < self.arguments.first() || position.left == 0 {
             return Ok(());
         }
         position.left -= 1;

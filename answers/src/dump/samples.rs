@@ -22,7 +22,7 @@ pub fn write(out: &mut impl Write, arguments: &DumpArguments, trace: &Trace) -> 
         .flat_map(|chunk| chunk.samples.iter().map(move |sample| (chunk, sample)));
     let count = arguments.count.unwrap_or(u64::MAX);
     for (index, (chunk, sample)) in (0..).zip(samples) {
-        if index < arguments.from || index - arguments.from >= count {
+        if index < arguments.first() || index - arguments.first() >= count {
             continue;
         }
         let place = places.of_sample(sample, sample.time_goes_to());

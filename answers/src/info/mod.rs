@@ -3,6 +3,7 @@
 mod allocations;
 mod counts;
 mod instrumentation;
+mod marks;
 mod program;
 mod trace;
 

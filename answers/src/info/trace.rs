@@ -7,9 +7,9 @@ use std::time::{Duration, UNIX_EPOCH};
 use trackway_report::{counted, Report, Table, TableBuilder};
 use trackway_trace::{hexadecimal, ChunkKind, ChunkRef, EndInfo, FunctionId, Program, Trace};
 
-use super::{allocations, counts, instrumentation};
+use super::{allocations, counts, instrumentation, marks};
 use crate::failure::Failure;
-use crate::soundness;
+use crate::{slice, soundness};
 
 pub fn describe(path: &Path) -> Result<Report, Failure> {
     Ok(report(&Trace::open(path)?))
@@ -17,6 +17,7 @@ pub fn describe(path: &Path) -> Result<Report, Failure> {
 
 pub fn report(trace: &Trace) -> Report {
     let mut tables = vec![recording(trace), caches(trace), streams(trace)];
+    tables.extend(marks::tables(trace));
     tables.extend(counts::nodes(trace));
     tables.extend(allocations::tables(trace));
     tables.push(chunks(trace));
@@ -112,6 +113,9 @@ fn recording(trace: &Trace) -> Table {
         .text(("cpu_model", "processor"), |()| &start.cpu_model)
         .text("started", |()| date(start.start_unix_ns))
         .text("duration", |()| duration.map(seconds).unwrap_or("unknown".into()))
+        .text("recorded", |()| {
+            slice::windows(trace).unwrap_or("as a whole".into())
+        })
         .text("ending", |()| ending(end))
         .text(("reason", "recording ended because"), |()| {
             end.map_or("unknown", |end| &end.reason)
@@ -190,7 +194,7 @@ fn streams(trace: &Trace) -> Table {
         .build()
 }
 
-const KINDS: [(ChunkKind, &str); 13] = [
+const KINDS: [(ChunkKind, &str); 14] = [
     (ChunkKind::Start, "start"),
     (ChunkKind::Module, "module"),
     (ChunkKind::Records, "records"),
@@ -203,6 +207,7 @@ const KINDS: [(ChunkKind, &str); 13] = [
     (ChunkKind::Names, "names"),
     (ChunkKind::Samples, "samples"),
     (ChunkKind::Mappings, "mappings"),
+    (ChunkKind::Marks, "marks"),
     (ChunkKind::End, "end"),
 ];
 

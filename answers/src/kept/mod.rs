@@ -20,6 +20,7 @@ use trackway_trace::Trace;
 
 use crate::failure::Failure;
 use crate::question::Question;
+use crate::slice::SliceRequest;
 pub use command::{run, KeptArguments};
 use folder::Folder;
 use premises::Premises;
@@ -45,6 +46,8 @@ pub struct Asked<'q> {
     pub trace: &'q Path,
     /// Where source files are searched, beside the places that the trace names.
     pub source_root: Option<&'q Path>,
+    /// What of the trace is asked about; it must follow from the options.
+    pub slice: SliceRequest,
 }
 
 /// Asks a trace, unless the answer is kept.
@@ -62,6 +65,7 @@ pub fn ask<Q: Question + Debug>(
         options: format!("{question:?}"),
         trace,
         source_root: question.source_root(),
+        slice: question.slice(),
     };
     asked.answer(keeping, |trace| question.answer(trace))
 }
@@ -125,7 +129,7 @@ impl Asked<'_> {
                 return Ok(answer);
             }
         }
-        let trace = Trace::open(self.trace)?;
+        let trace = self.slice.apply(Trace::open(self.trace)?)?;
         let sources = place.map(|_| premises::source_files(&trace, self.source_root));
         let answer = answer(&trace)?;
         if let (Some((folder, premises)), Some(sources)) = (place, sources) {

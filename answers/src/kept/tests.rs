@@ -40,6 +40,7 @@ impl Scene {
             options: options.into(),
             trace: &self.trace,
             source_root: None,
+            slice: crate::slice::SliceRequest::default(),
         }
     }
 

@@ -51,7 +51,8 @@ pub struct Reports {
     pub layout: Report,
     pub activity: Report,
     pub map: Report,
-    pub memory: Report,
+    /// None of a slice: what was allocated, and for how long, says only the whole run.
+    pub memory: Option<Report>,
     pub reuse: Report,
     /// None if there is only one thread.
     pub sharing: Option<Report>,
@@ -66,7 +67,7 @@ impl Reports {
             layout: nothing(),
             activity: nothing(),
             map: nothing(),
-            memory: nothing(),
+            memory: None,
             reuse: nothing(),
             sharing: None,
         }
@@ -180,7 +181,10 @@ type Simulation = (SeparateFindings<LayoutAndMisses>, SeparateFindings<Activity>
 /// Where memory is, and what threads share of it.
 type Memories<'t> = (
     SeparateFindings<Map<'t>>,
-    (SeparateFindings<Memory<'t>>, Option<SeparateFindings<Sharing>>),
+    (
+        Option<SeparateFindings<Memory<'t>>>,
+        Option<SeparateFindings<Sharing>>,
+    ),
 );
 
 /// How passes read the trace.
@@ -262,15 +266,21 @@ impl<'r> Reading<'r> {
     {
         let origins = Arc::new(Origins::of(self.trace, self.threads, self.observer));
         let map = Map::new(self.trace, times, Arc::clone(&origins), self.whole_map(times));
-        let memory = Memory::new(self.trace, times, origins, DEFAULT_SHORT_LIFE, self.rows);
+        let is_whole = self.trace.slice().is_none();
+        let memory = is_whole.then(|| {
+            SeparateFindings::new(Memory::new(
+                self.trace,
+                times,
+                origins,
+                DEFAULT_SHORT_LIFE,
+                self.rows,
+            ))
+        });
         let sharing = (self.trace.streams().len() > 1).then(|| {
             let line_bytes = line_bytes_of_machine(self.trace).into();
             SeparateFindings::new(Sharing::new(self.trace.program(), line_bytes, self.rows))
         });
-        (
-            SeparateFindings::new(map),
-            (SeparateFindings::new(memory), sharing),
-        )
+        (SeparateFindings::new(map), (memory, sharing))
     }
 
     fn whole_map(&self, times: &ChunkTimes) -> View {
@@ -333,7 +343,7 @@ impl Pass<'_> {
     fn report_memory(&self, (map, (memory, sharing)): Memories, reports: &mut Reports) {
         let report = |findings| self.report(findings, Vec::new());
         reports.map = report(map.into_findings());
-        reports.memory = report(memory.into_findings());
+        reports.memory = memory.map(|memory| report(memory.into_findings()));
         reports.sharing = sharing.map(|sharing| report(sharing.into_findings()));
     }
 

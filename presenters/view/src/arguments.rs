@@ -7,6 +7,7 @@ use clap::Args;
 use trackway_answers::kept::KeepingArguments;
 use trackway_answers::model::ModelArguments;
 use trackway_answers::reading::ReadingArguments;
+use trackway_answers::slice::SliceArguments;
 use trackway_answers::sources::SourceArguments;
 
 /// Rows of each table by default. More would not help readers, and the page has to open at once.
@@ -59,6 +60,8 @@ pub struct ViewArguments {
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
+    pub slice: SliceArguments,
+    #[command(flatten)]
     pub reading: ReadingArguments,
     #[command(flatten)]
     pub keeping: KeepingArguments,
@@ -67,8 +70,12 @@ pub struct ViewArguments {
 impl ViewArguments {
     /// The options on which the page depends.
     pub(crate) fn that_matter(&self) -> String {
-        let (model, sources) = (&self.model, &self.sources);
-        format!("{} {model:?} {sources:?} {}", self.rows(), self.no_source)
+        let (model, sources, slice) = (&self.model, &self.sources, &self.slice);
+        format!(
+            "{} {model:?} {sources:?} {slice:?} {}",
+            self.rows(),
+            self.no_source
+        )
     }
 
     /// Rows per table.

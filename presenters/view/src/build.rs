@@ -6,7 +6,7 @@ use trackway_analysis::site_counts::Measure;
 use trackway_analysis::sources::{self, SourceFiles, CHANGED};
 use trackway_answers::failure::Failure;
 use trackway_answers::page::{counts as regions, reports, samples as sampled, Reports, Settings};
-use trackway_answers::{counts, info, samples};
+use trackway_answers::{counts, info, samples, soundness};
 use trackway_report::{Report, Table};
 use trackway_trace::Trace;
 
@@ -26,20 +26,30 @@ pub fn page(arguments: &ViewArguments, trace: &Trace) -> Result<Page, Failure> {
         false => page_of_accesses(arguments, trace)?,
     };
     let root = arguments.sources.root();
-    if counts::are_in(trace) {
+    // Counts are sums over the whole run.
+    if counts::are_in(trace) && trace.slice().is_none() {
         let rank_by = counts::measure(trace, arguments.model.sort)?;
         add_counts(&mut page, trace, rank_by, arguments.rows(), root);
     }
     if trace.is_sampled() {
         page.parts.extend(samples_of(trace, arguments.rows()));
     }
-    page.parts
-        .push(part("info", "Recording", info::report_on_trace(trace)));
+    page.parts.push(part("info", "Recording", recording(trace)?));
     match arguments.no_source {
         true => forget_sources(&mut page),
         false => page.sources = sources(trace, &page, root),
     }
     Ok(page)
+}
+
+/// The whole recording, whatever slice of it the page is about, and what that slice is.
+fn recording(trace: &Trace) -> Result<Report, Failure> {
+    if trace.slice().is_none() {
+        return Ok(info::report_on_trace(trace));
+    }
+    let mut report = info::report_on_trace(&trace.again()?);
+    report.tables.splice(0..0, soundness::extent(trace));
+    Ok(report)
 }
 
 /// Adds what a program counted, from its trace, with the text of its source.
@@ -125,9 +135,9 @@ fn parts(reports: Reports, rank_by: &str) -> Vec<PagePart> {
         part("layout", "Layout of structures", layout),
         part("reuse", "Reuse of memory", reuse),
         part("map", "Memory over time", map),
-        part("memory", "Allocations", reports.memory),
-        part("activity", "Threads over time", reports.activity),
     ]);
+    parts.extend(reports.memory.map(|report| part("memory", "Allocations", report)));
+    parts.push(part("activity", "Threads over time", reports.activity));
     parts
 }
 

@@ -78,6 +78,7 @@ fn text(arguments: &ViewArguments, form: Form) -> Result<String, Failure> {
         options: format!("{form:?} {}", arguments.that_matter()),
         trace: &arguments.trace,
         source_root: arguments.sources.root(),
+        slice: arguments.slice.request(),
     };
     asked.answer(&arguments.keeping, |trace| {
         let page = build::page(arguments, trace)?;

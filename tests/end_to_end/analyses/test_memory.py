@@ -149,7 +149,7 @@ class OneThread(unittest.TestCase):
         self.assertLessEqual(within, 64)
         self.assertGreater(within, 0)
         middle = flags["cells"][0]["from_ns"]
-        before = tables("map", "--to", f"{middle - 1}ns", self.trace)["map"][0]["shown"]
+        before = tables("map", "--to", f"{middle}ns", self.trace)["map"][0]["shown"]
         behind = tables("map", "--from", f"{middle}ns", self.trace)["map"][0]["shown"]
         self.assertEqual(before + behind, tables("map", self.trace)["map"][0]["shown"])
 

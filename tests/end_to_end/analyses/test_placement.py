@@ -91,7 +91,7 @@ class Objects(Recorded):
         tools.trackway("objects", "--svg", svg, "--name", "make_cold", self.trace, check=False)
         nothing = tools.trackway("objects", "--svg", svg, "--thread", "1", self.trace, check=False)
         self.assertEqual(nothing.returncode, 2)
-        self.assertIn("no sample of the view", nothing.stderr)
+        self.assertIn("there is no thread 1", nothing.stderr)
 
     def test_two_runs_are_compared_by_call_site(self):
         other = self.path / "shorter.trackway"

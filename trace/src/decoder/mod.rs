@@ -16,11 +16,13 @@ pub use chunk_decoder::ChunkDecoder;
 use joined::JoinedRecords;
 use loops::{LoopedRecord, Progress};
 use machine::Machine;
+use std::sync::Arc;
 use walk::{Place, Stop};
 
 use crate::bytes::u32_at;
 use crate::code::{entry_class, entry_length, second_place, Code, FIRST_REGISTER, NO_CLASS, PREFIX_CLASS};
 use crate::payload::check_raw_length;
+use crate::slice::{keep, ChunkCut, Kept, Sliced};
 use crate::table::{MAX_ITERATIONS, STREAM_REGISTERS};
 use crate::{Batch, ChunkRef, Codec, Trace, TraceError};
 
@@ -49,10 +51,21 @@ pub struct Decoder<'t> {
     looped: LoopedRecord,
     keeps_runs: bool,
     batch: Batch,
+    /// What the trace's slice leaves of the batch; none if it leaves all.
+    sliced: Option<(&'t Sliced, Box<Batch>)>,
+    /// Whether allocations before the slice's end are kept though they lie outside.
+    from_start: bool,
 }
 
 impl<'t> Decoder<'t> {
     pub fn new(trace: &'t Trace) -> Self {
+        let mut decoder = Decoder::uncut(trace);
+        decoder.sliced = trace.cuts().map(|sliced| (sliced, Box::default()));
+        decoder
+    }
+
+    /// One that gives all of each chunk, whatever the trace's slice.
+    pub(crate) fn uncut(trace: &'t Trace) -> Self {
         let code = trace.code();
         let mut batch = Batch::default();
         let capacity = BATCH_ACCESSES + code.max_accesses + COLUMN_SLACK;
@@ -69,12 +82,20 @@ impl<'t> Decoder<'t> {
             looped: LoopedRecord::default(),
             keeps_runs: false,
             batch,
+            sliced: None,
+            from_start: false,
         }
     }
 
     /// Decodes loops whose addresses move evenly into runs, as far as that is worth it, instead of single accesses.
     pub fn with_runs(mut self) -> Self {
         self.keeps_runs = true;
+        self
+    }
+
+    /// Of a slice of the trace, also gives the allocations and releases that lie outside of it, but not after its end.
+    pub fn from_start(mut self) -> Self {
+        self.from_start = true;
         self
     }
 
@@ -118,12 +139,19 @@ impl<'t> Decoder<'t> {
         self.batch.first_ns = header.first_ns;
         self.batch.last_ns = header.last_ns;
         let length = self.payload.len() - padding;
+        let trace = self.trace;
+        let sliced = self.sliced.as_ref();
+        let cut = sliced.map(|(sliced, _)| PartialCut {
+            cut: sliced.cut(trace, chunk),
+            position: 0,
+        });
         Ok(Batches {
             decoder: self,
             chunk: *chunk,
             length,
             place: Place::START,
             state,
+            cut,
         })
     }
 
@@ -143,6 +171,7 @@ impl<'t> Decoder<'t> {
             length,
             place,
             state,
+            cut,
         } = suspended;
         Batches {
             decoder: self,
@@ -150,12 +179,16 @@ impl<'t> Decoder<'t> {
             length,
             place,
             state,
+            cut,
         }
     }
 
     /// The batch that was decoded last.
     pub(crate) fn last_batch(&self) -> &Batch {
-        &self.batch
+        match &self.sliced {
+            Some((_, kept)) => kept,
+            None => &self.batch,
+        }
     }
 }
 
@@ -176,6 +209,15 @@ pub struct Batches<'d, 't> {
     /// The next record.
     place: Place,
     state: State,
+    cut: Option<PartialCut>,
+}
+
+/// How the trace's slice cuts the chunk, and how far that has come.
+#[derive(Clone)]
+struct PartialCut {
+    cut: Arc<ChunkCut>,
+    /// Accesses of the chunk that were decoded.
+    position: u64,
 }
 
 /// [`Batches`] without their decoder, to be resumed with the same one.
@@ -185,6 +227,7 @@ pub(crate) struct Suspended {
     length: usize,
     place: Place,
     state: State,
+    cut: Option<PartialCut>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -233,12 +276,71 @@ impl Batches<'_, '_> {
             length: self.length,
             place: self.place,
             state: self.state,
+            cut: self.cut,
         }
     }
 
     /// The next batch in program order; none after the last. It may be empty, where a loop makes no accesses. An
     /// invalid record ends the chunk with an error, after all batches before it.
     pub fn next_batch(&mut self) -> Result<Option<&Batch>, TraceError> {
+        match self.cut {
+            None => self.next_whole_batch(),
+            Some(_) => self.next_kept_batch(),
+        }
+    }
+
+    /// The next batch of which the slice leaves something.
+    #[cold]
+    fn next_kept_batch(&mut self) -> Result<Option<&Batch>, TraceError> {
+        loop {
+            let from_start = self.decoder.from_start;
+            if self
+                .cut
+                .as_ref()
+                .is_some_and(|cut| cut.cut.is_over(cut.position, from_start))
+            {
+                self.state = State::Ended;
+            }
+            if self.next_whole_batch()?.is_none() {
+                return Ok(None);
+            }
+            self.keep();
+            if !self.decoder.last_batch().is_empty() {
+                return Ok(Some(self.decoder.last_batch()));
+            }
+        }
+    }
+
+    /// Takes from the batch what the slice has.
+    fn keep(&mut self) {
+        let decoder = &mut *self.decoder;
+        let (batch, from_start) = (&mut decoder.batch, decoder.from_start);
+        let (Some((sliced, kept)), Some(PartialCut { cut, position })) = (&mut decoder.sliced, &mut self.cut)
+        else {
+            return;
+        };
+        let first = *position;
+        *position = first.saturating_add(batch.access_count());
+        let sites = sliced.sites();
+        match cut.is_whole() && sites.is_none() {
+            true => {
+                kept.come_from(batch);
+                std::mem::swap(batch, kept);
+            }
+            false => keep(
+                Kept {
+                    cut,
+                    sites,
+                    from_start,
+                },
+                batch,
+                first,
+                kept,
+            ),
+        }
+    }
+
+    fn next_whole_batch(&mut self) -> Result<Option<&Batch>, TraceError> {
         self.decoder.batch.clear();
         if matches!(self.state, State::Joining | State::Running | State::InLoop { .. }) {
             self.fill();
@@ -259,7 +361,10 @@ impl Batches<'_, '_> {
         if self.next_batch()?.is_none() {
             return Ok(None);
         }
-        let batch = &mut self.decoder.batch;
+        let batch = match &mut self.decoder.sliced {
+            Some((_, kept)) => kept,
+            None => &mut self.decoder.batch,
+        };
         spare.come_from(batch);
         std::mem::swap(batch, spare);
         Ok(Some(std::mem::take(spare)))

@@ -2,53 +2,18 @@
 
 use std::collections::VecDeque;
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::exactness::Exactness;
 use super::held::{Held, Supply};
+use super::piece::Piece;
 use super::points::Point;
 use super::FEWEST_ACCESSES;
+use crate::slice::ChunkCut;
 use crate::{Batch, ChunkRef, Interval, TraceError};
 
 /// When the next access of a stream takes place, as far as is known, and the stream's index. The least one goes on.
 pub(super) type Turn = (u64, usize);
-
-/// The part of a chunk between two neighbouring points. Its accesses and marks keep the stream's order, and took place
-/// between two times.
-#[derive(Clone, Copy, Debug)]
-struct Piece {
-    from: Point,
-    to: Point,
-}
-
-impl Piece {
-    fn accesses(&self) -> u64 {
-        self.to.access - self.from.access
-    }
-
-    fn duration_ns(&self) -> u64 {
-        self.to.time_ns - self.from.time_ns
-    }
-
-    /// The time of the access if the piece's accesses are evenly spread; at most the piece's end.
-    fn time_of(&self, access: u64) -> u64 {
-        let done = access - self.from.access;
-        let passed = match self.accesses() {
-            0 => 0,
-            all => u128::from(self.duration_ns()) * u128::from(done) / u128::from(all),
-        };
-        self.from.time_ns + passed as u64
-    }
-
-    /// The first access whose time is later; the piece's end if there is none.
-    fn first_after(&self, time_ns: u64) -> u64 {
-        if time_ns >= self.to.time_ns {
-            return self.to.access;
-        }
-        let passed = u128::from(time_ns.saturating_sub(self.from.time_ns)) + 1;
-        let accesses = passed * u128::from(self.accesses());
-        self.from.access + accesses.div_ceil(u128::from(self.duration_ns())) as u64
-    }
-}
 
 /// Where the merge stands in a stream. It holds one chunk of it, and its points.
 pub(super) struct Cursor<'t> {
@@ -68,6 +33,8 @@ pub(super) struct Cursor<'t> {
     batch_mark: u64,
     /// The latest stamp, to see whether time goes backwards.
     latest_stamp_ns: u64,
+    /// What the trace's slice leaves of the present chunk; none if there is no slice.
+    cut: Option<Arc<ChunkCut>>,
 }
 
 impl<'t> Cursor<'t> {
@@ -93,6 +60,7 @@ impl<'t> Cursor<'t> {
             batch_access: 0,
             batch_mark: 0,
             latest_stamp_ns: 0,
+            cut: None,
         }
     }
 
@@ -153,14 +121,19 @@ impl<'t> Cursor<'t> {
             to: begin,
         };
         self.ends.clear();
-        let (held, ends) = supply.open(chunk)?;
+        self.cut = supply.cut(chunk);
+        let (held, ends) = match &self.cut {
+            Some(cut) if cut.is_outside() => supply.open_allocations(chunk, begin.time_ns, cut)?,
+            _ => supply.open(chunk)?,
+        };
         (self.held, self.ends) = (Some(held), ends);
         Ok(())
     }
 
     fn begin_piece(&mut self, end: Point, exactness: &mut Exactness) {
         let from = self.piece.to;
-        if !self.ends.is_empty() {
+        let counts = self.cut.as_ref().is_none_or(|cut| cut.keeps(end.access));
+        if !self.ends.is_empty() && counts {
             exactness.order_points += 1;
             exactness.backward_points += u64::from(end.time_ns < self.latest_stamp_ns);
             self.latest_stamp_ns = end.time_ns;
@@ -171,7 +144,10 @@ impl<'t> Cursor<'t> {
             from,
             to: Point { time_ns, ..end },
         };
-        exactness.add(self.piece.accesses(), self.piece.duration_ns());
+        // What the slice has of the piece isn't known yet.
+        if self.cut.is_none() {
+            exactness.add(self.piece.accesses(), self.piece.duration_ns());
+        }
     }
 
     /// Replaces `part` by the accesses, and the marks between them, up to the turn of `others`, as far as they stand in
@@ -204,8 +180,15 @@ impl<'t> Cursor<'t> {
             }
         }
         let accesses = first_access..(self.access - self.batch_access) as usize;
+        let first = self.batch_access + first_access as u64;
         self.move_to(part, accesses, first_mark..(self.mark - self.batch_mark) as usize);
         part.set_intervals(intervals);
+        if let Some(cut) = &self.cut {
+            supply.keep(cut, first, part);
+            for (accesses, interval) in part.intervals() {
+                exactness.add(accesses, interval.last_ns - interval.first_ns);
+            }
+        }
         Ok(())
     }
 

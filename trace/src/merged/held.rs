@@ -1,17 +1,26 @@
 //! The batches of the chunk in which a cursor stands.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
+use super::allocations::Allocations;
 use super::points::{add_points, points, Point};
 use crate::decoder::Suspended;
+use crate::slice::{keep, ChunkCut, Kept, Sliced};
 use crate::{Batch, ChunkRef, Decoder, Trace, TraceError};
 
 /// Batches that all cursors together may hold, of about 150 KiB each. A chunk that doesn't fit is decoded twice.
 const MOST_BATCHES: usize = 512;
 
-/// Decodes chunks for all cursors.
+/// Decodes chunks for all cursors, as they were before they are cut to the trace's slice: between two points accesses are
+/// evenly spread, whether the slice has them or not.
 pub(super) struct Supply<'t> {
     trace: &'t Trace,
+    sliced: Option<&'t Sliced>,
+    /// Whether allocations before the slice's end are kept though they lie outside.
+    from_start: bool,
+    /// To be filled with what the slice has of a batch.
+    kept: Batch,
     decoder: Decoder<'t>,
     /// Finds the points of chunks whose batches aren't held.
     scanner: Decoder<'t>,
@@ -33,14 +42,66 @@ pub(super) enum Held<'t> {
 }
 
 impl<'t> Supply<'t> {
-    pub fn new(trace: &'t Trace) -> Self {
+    pub fn new(trace: &'t Trace, from_start: bool) -> Self {
         Supply {
             trace,
-            decoder: Decoder::new(trace),
-            scanner: Decoder::new(trace).with_runs(),
+            sliced: trace.cuts(),
+            from_start,
+            kept: Batch::default(),
+            decoder: Decoder::uncut(trace),
+            scanner: Decoder::uncut(trace).with_runs(),
             spare: Vec::new(),
             room: MOST_BATCHES,
         }
+    }
+
+    /// What the trace's slice leaves of the chunk; none if there is no slice.
+    pub fn cut(&self, chunk: &ChunkRef) -> Option<Arc<ChunkCut>> {
+        Some(self.sliced?.cut(self.trace, chunk))
+    }
+
+    /// Cuts a batch, whose first access is the chunk's number `first`.
+    pub fn keep(&mut self, cut: &ChunkCut, first: u64, batch: &mut Batch) {
+        let sites = self.sliced.and_then(Sliced::sites);
+        if !cut.is_whole() || sites.is_some() {
+            let from_start = self.from_start;
+            keep(
+                Kept {
+                    cut,
+                    sites,
+                    from_start,
+                },
+                batch,
+                first,
+                &mut self.kept,
+            );
+            std::mem::swap(batch, &mut self.kept);
+        }
+    }
+
+    /// The allocations of a chunk of which the slice has nothing else. Each is a point of its own, since there are no
+    /// accesses that would tell its time.
+    pub fn open_allocations(
+        &mut self,
+        chunk: &ChunkRef,
+        begin_ns: u64,
+        cut: &ChunkCut,
+    ) -> Result<(Held<'t>, VecDeque<Point>), TraceError> {
+        let mut all = Allocations::new(chunk, begin_ns);
+        let real_points = points(&mut self.scanner, chunk);
+        let mut batches = self.scanner.decode(chunk)?;
+        let error = loop {
+            match batches.next_batch() {
+                Ok(Some(batch)) if self.from_start => all.add(batch, cut, &real_points),
+                Ok(Some(_)) => {}
+                Ok(None) => break None,
+                Err(error) => break Some(error),
+            }
+        };
+        let (batch, ends) = all.end(error.is_some());
+        self.room = self.room.saturating_sub(1);
+        let batches = VecDeque::from([batch]);
+        Ok((Held::Batches { batches, error }, ends))
     }
 
     /// The batches of a chunk, and its order points with its end as the last one.
@@ -48,7 +109,7 @@ impl<'t> Supply<'t> {
         match self.decode(chunk)? {
             Some(all) => Ok(all),
             None => {
-                let mut decoder = Decoder::new(self.trace).joining_first();
+                let mut decoder = Decoder::uncut(self.trace).joining_first();
                 let suspended = decoder.decode(chunk)?.suspend();
                 let points = points(&mut self.scanner, chunk);
                 Ok((Held::Decoder(Box::new((decoder, suspended))), points))
@@ -82,7 +143,7 @@ impl<'t> Supply<'t> {
             }
         };
         self.spare.push(spare);
-        self.room -= batches.len();
+        self.room = self.room.saturating_sub(batches.len());
         points.push_back(end);
         Ok(Some((Held::Batches { batches, error }, points)))
     }

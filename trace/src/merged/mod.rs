@@ -9,18 +9,21 @@
 //! Memory, for each stream that has begun and not ended at the present time: one chunk, 24 bytes for each of its order
 //! points, and one batch. Chunks are held decoded as long as there is room ([`held`]), the others decompressed.
 
+mod allocations;
 mod cursor;
 mod exactness;
 mod held;
+mod piece;
 mod points;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::{Batch, ChunkRef, Trace, TraceError};
+use crate::{Batch, ChunkRef, Stream, Trace, TraceError};
 use cursor::{Cursor, Turn};
 pub use exactness::{Exactness, INTERVALS_NS};
 use held::Supply;
+pub(crate) use points::{points, Point};
 
 /// At least so many accesses of a stream follow each other, if its piece has them. The estimate is not exact enough for
 /// a finer order.
@@ -46,12 +49,22 @@ enum Progress<'t> {
 impl<'t> MergedStreams<'t> {
     pub fn new(trace: &'t Trace) -> Self {
         let chunks = trace.streams().iter().map(|stream| stream.chunks.as_slice());
+        Self::of(Supply::new(trace, false), chunks)
+    }
+
+    /// The same with allocations from the trace's start on, if the trace has a slice.
+    pub fn from_start(trace: &'t Trace) -> Self {
+        let chunks = trace.streams().iter().map(Stream::chunks_from_start);
+        Self::of(Supply::new(trace, true), chunks)
+    }
+
+    fn of(supply: Supply<'t>, chunks: impl Iterator<Item = &'t [ChunkRef]> + Clone) -> Self {
         let begins = chunks
             .clone()
             .enumerate()
             .filter_map(|(index, chunks)| Some(Reverse((chunks.first()?.header.first_ns, index))));
         MergedStreams {
-            supply: Supply::new(trace),
+            supply,
             next: begins.collect(),
             cursors: chunks.map(Progress::Waiting).collect(),
             exactness: Exactness::default(),

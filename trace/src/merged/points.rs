@@ -6,12 +6,12 @@ use crate::{Batch, ChunkRef, Decoder, Event, Run};
 
 /// A point of a chunk whose time is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Point {
+pub(crate) struct Point {
     /// Accesses of the chunk before the point.
-    pub(super) access: u64,
+    pub(crate) access: u64,
     /// Marks of the chunk before the point; its own one follows, if it has one.
-    pub(super) mark: u64,
-    pub(super) time_ns: u64,
+    pub(crate) mark: u64,
+    pub(crate) time_ns: u64,
 }
 
 impl Point {
@@ -26,7 +26,7 @@ impl Point {
 }
 
 /// All of a chunk's order points, and its end as the last one.
-pub(super) fn points(scanner: &mut Decoder<'_>, chunk: &ChunkRef) -> VecDeque<Point> {
+pub(crate) fn points(scanner: &mut Decoder<'_>, chunk: &ChunkRef) -> VecDeque<Point> {
     let mut points = VecDeque::new();
     let mut end = Point::begin_of(chunk);
     let Ok(mut batches) = scanner.decode(chunk) else {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::mem::take;
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use super::{Bytes, Trace};
 use crate::index::FILE_HEADER_LENGTH;
@@ -59,7 +59,7 @@ impl GrowingTrace {
         ) {
             return;
         }
-        self.trace.bytes = Bytes::Owned(chunk.to_vec());
+        self.trace.bytes = Arc::new(Bytes::Owned(chunk.to_vec()));
         let in_memory = ChunkRef {
             header: *header,
             offset: 0,
@@ -95,7 +95,7 @@ impl GrowingTrace {
 
     /// Reads from a chunk of counts what a thread counted in a region.
     pub fn read_counts(&mut self, header: &ChunkHeader, chunk: Vec<u8>) -> Result<NodeCounts, TraceError> {
-        self.trace.bytes = Bytes::Owned(chunk);
+        self.trace.bytes = Arc::new(Bytes::Owned(chunk));
         let in_memory = ChunkRef {
             header: *header,
             offset: 0,

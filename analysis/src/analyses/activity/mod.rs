@@ -41,7 +41,7 @@ struct Latest {
 impl Activity {
     pub fn new(trace: &Trace) -> Activity {
         let chunks = trace.streams().iter().flat_map(|stream| &stream.chunks);
-        let times = chunks.map(|chunk| (chunk.header.first_ns, chunk.header.last_ns));
+        let times = chunks.map(|chunk| trace.chunk_times(chunk));
         let gaps = trace.gaps().iter().map(|gap| (gap.first_ns, gap.last_ns));
         Activity {
             bins: Bins::over(times.chain(gaps).filter_map(Interval::new)),

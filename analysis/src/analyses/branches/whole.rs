@@ -38,7 +38,9 @@ pub fn replay_trace<'t>(
 ) -> TraceReplay<'t> {
     let flow = Flow::of(trace);
     let total = Mutex::new(StreamReplays::default());
-    let streams: Vec<&Stream> = trace.streams().iter().collect();
+    // Of a slice, streams of other threads hold nothing.
+    let streams = trace.streams().iter().filter(|stream| !stream.chunks.is_empty());
+    let streams: Vec<&Stream> = streams.collect();
     share_out(&streams, threads, |jobs| {
         for stream in jobs {
             let done = flow.replay(new_replay(predictors), trace, stream, observer);

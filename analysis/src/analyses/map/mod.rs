@@ -112,6 +112,10 @@ impl Analysis for Map<'_> {
         !matches!(self.measure, Measure::Misses(_))
     }
 
+    fn follows_blocks(&self) -> bool {
+        true
+    }
+
     fn start_shard(&self) -> MapShard {
         MapShard::new(self)
     }

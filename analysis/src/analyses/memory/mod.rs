@@ -68,6 +68,10 @@ impl Analysis for Memory<'_> {
         true
     }
 
+    fn follows_blocks(&self) -> bool {
+        true
+    }
+
     fn start_shard(&self) -> MemoryShard {
         MemoryShard::new(self.trace, self.bins, self.short_life, self.origins.count())
     }

@@ -79,6 +79,10 @@ impl Analysis for Reuse {
         true
     }
 
+    fn follows_blocks(&self) -> bool {
+        self.groupings.contains(&ReuseGrouping::Allocation)
+    }
+
     fn start_shard(&self) -> ReuseShard {
         ReuseShard::new(self)
     }

@@ -44,8 +44,9 @@ impl Slices {
     /// Keeps the `most` longest slices. Each thread has caches of its own.
     pub fn new(trace: &Trace, caches: Caches, most: usize) -> Slices {
         let chunks = || trace.streams().iter().flat_map(|stream| &stream.chunks);
-        let begin = chunks().map(|chunk| chunk.header.first_ns).min().unwrap_or(0);
-        let end = chunks().map(|chunk| chunk.header.last_ns).max().unwrap_or(0);
+        let times = || chunks().map(|chunk| trace.chunk_times(chunk));
+        let begin = times().map(|(first_ns, _)| first_ns).min().unwrap_or(0);
+        let end = times().map(|(_, last_ns)| last_ns).max().unwrap_or(0);
         Slices {
             caches: caches.all_private(),
             most,

@@ -112,6 +112,10 @@ impl<'c> Analysis for Comparison<'c> {
         }
     }
 
+    fn follows_blocks(&self) -> bool {
+        !self.targets.is_empty()
+    }
+
     fn start_shard(&self) -> ComparisonShard<'c> {
         let program = self.trace.program();
         let caches_after = &self.question.caches_after;

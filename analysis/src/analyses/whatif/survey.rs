@@ -294,6 +294,10 @@ impl Analysis for Survey<'_> {
         order_of(self.trace)
     }
 
+    fn follows_blocks(&self) -> bool {
+        true
+    }
+
     fn start_shard(&self) -> SurveyShard {
         SurveyShard {
             numbering: Numbering::new(self.trace.program()),

@@ -129,6 +129,10 @@ impl<'t> Analysis for Trials<'t> {
         survey::order_of(self.trace)
     }
 
+    fn follows_blocks(&self) -> bool {
+        true
+    }
+
     fn start_shard(&self) -> Self::Shard {
         self.start_part(WorkPart::WHOLE)
     }

@@ -69,7 +69,7 @@ impl ChunkTimes {
     pub fn new(trace: &Trace, accesses: &HashMap<(u32, u64), u64>) -> ChunkTimes {
         let mut times = ChunkTimes::default();
         for stream in trace.streams() {
-            times.add_stream(stream, accesses);
+            times.add_stream(trace, stream, accesses);
         }
         let first = times.spans.values().map(|span| span.first_ns).min();
         times.first_ns = first.unwrap_or(0);
@@ -79,23 +79,20 @@ impl ChunkTimes {
     }
 
     /// Time doesn't go backwards in a stream. If a time is not known, the next known one is used.
-    fn add_stream(&mut self, stream: &Stream, accesses: &HashMap<(u32, u64), u64>) {
+    fn add_stream(&mut self, trace: &Trace, stream: &Stream, accesses: &HashMap<(u32, u64), u64>) {
         let mut end = 0;
         for chunk in &stream.chunks {
-            let header = &chunk.header;
-            let first = if header.first_ns == 0 {
-                header.last_ns
-            } else {
-                header.first_ns
-            };
+            let (first_ns, last_ns) = trace.chunk_times(chunk);
+            let first = if first_ns == 0 { last_ns } else { first_ns };
             let first_ns = first.max(end);
-            end = header.last_ns.max(first_ns);
+            end = last_ns.max(first_ns);
+            let sequence = chunk.header.sequence;
             let span = Span {
-                accesses: accesses.get(&(stream.id, header.sequence)).copied().unwrap_or(0),
+                accesses: accesses.get(&(stream.id, sequence)).copied().unwrap_or(0),
                 first_ns,
                 last_ns: end,
             };
-            self.spans.insert((stream.id, header.sequence), span);
+            self.spans.insert((stream.id, sequence), span);
         }
     }
 

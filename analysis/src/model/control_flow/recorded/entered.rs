@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
 
 use trackway_trace::flow::ExecutedRecords;
-use trackway_trace::{ChunkRef, StringId, Trace, TraceError};
+use trackway_trace::{ChunkRef, Stream, StringId, Trace, TraceError};
 
 use crate::{share_out, Observer};
 
@@ -23,7 +23,11 @@ pub(super) fn functions(
     if !wanted.contains(&true) {
         return HashSet::new();
     }
-    let chunks: Vec<&ChunkRef> = trace.streams().iter().flat_map(|stream| &stream.chunks).collect();
+    let chunks: Vec<&ChunkRef> = trace
+        .streams()
+        .iter()
+        .flat_map(Stream::chunks_from_start)
+        .collect();
     let entered = Mutex::new(vec![false; wanted.len()]);
     share_out(&chunks, threads, |chunks| {
         let mut found = wanted.iter().map(|_| false).collect::<Vec<_>>();

@@ -240,11 +240,12 @@ impl RecordedBranches<'_> {
     fn each_chunk(&mut self, read: &mut dyn FnMut(&mut Self, &ChunkRef) -> Result<(), TraceError>) {
         let mut expected = None;
         let observer = self.observer;
-        for chunk in self.stream.chunks.iter().take_while(|_| !observer.is_stopped()) {
+        // Who called is known only if the stack was followed from the start, so a slice of the trace doesn't count here.
+        let chunks = self.stream.chunks_from_start().iter();
+        for chunk in chunks.take_while(|_| !observer.is_stopped()) {
             let sequence = chunk.header.sequence;
-            let here =
-                |gap: &trackway_trace::Gap| gap.stream == self.stream.id && gap.before_sequence == sequence;
-            if expected.is_some_and(|expected| expected != sequence) || self.trace.gaps().iter().any(here) {
+            let is_after_gap = self.trace.has_gap_before(self.stream.id, sequence);
+            if expected.is_some_and(|expected| expected != sequence) || is_after_gap {
                 self.stack.lose();
             }
             if let Err(error) = read(self, chunk) {

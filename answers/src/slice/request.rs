@@ -1,0 +1,370 @@
+//! Finds in a trace what a slice asks for, and says what it is.
+
+use std::ops::Range;
+
+use trackway_analysis::Names;
+use trackway_report::{counted, duration, grouped, percent};
+use trackway_trace::{ChunkKind, Decoder, LocationId, Program, Slice, StringId, Trace};
+use wildmatch::WildMatch;
+
+use super::when::{When, WindowRange};
+use crate::failure::Failure;
+
+/// Numbers and names that an error lists at most.
+const MOST_NAMED: usize = 16;
+
+/// What is asked for. By default all of the trace.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SliceRequest {
+    pub from: Option<When>,
+    pub to: Option<When>,
+    pub windows: Vec<WindowRange>,
+    pub threads: Vec<u32>,
+    pub functions: Vec<String>,
+}
+
+impl SliceRequest {
+    pub fn is_all(&self) -> bool {
+        *self == SliceRequest::default()
+    }
+
+    /// Fails for a verb that can only choose threads.
+    ///
+    /// # Errors
+    /// If something else is chosen.
+    pub fn require_only_threads(&self, why: &str) -> Result<(), Failure> {
+        let without_threads = SliceRequest {
+            threads: Vec::new(),
+            ..self.clone()
+        };
+        match without_threads.is_all() {
+            true => Ok(()),
+            false => Err(Failure::new(format!(
+                "{why}: of the options of slices only --thread can be obeyed here"
+            ))),
+        }
+    }
+
+    /// The trace with nothing but what is asked for.
+    ///
+    /// # Errors
+    /// If the trace doesn't have it; the message says what there is.
+    pub fn apply(&self, trace: Trace) -> Result<Trace, Failure> {
+        if self.is_all() {
+            return Ok(trace);
+        }
+        let failure = |what: String| Failure::about(trace.path(), what);
+        self.check_content(&trace).map_err(failure)?;
+        let slice = Slice {
+            times: self.times(&trace).map_err(failure)?,
+            threads: self.threads(&trace).map_err(failure)?,
+            sites: self.sites(&trace).map_err(failure)?,
+        };
+        let limits = limits(&trace);
+        let sliced = trace.sliced(slice);
+        match holds_something(&sliced) {
+            true => Ok(sliced),
+            false => Err(Failure::about(
+                sliced.path(),
+                format!("the slice holds nothing; {limits}"),
+            )),
+        }
+    }
+
+    fn check_content(&self, trace: &Trace) -> Result<(), String> {
+        if trace.holds_only_counts() {
+            return Err("this trace holds counts of the whole run, of which there are no slices".into());
+        }
+        if trace.holds_only_allocations() && !trace.is_sampled() {
+            return Err("this trace holds calls of allocators, of which there are no slices".into());
+        }
+        if !self.functions.is_empty() && !has_records(trace) {
+            return Err("--function: samples can't be chosen by function".into());
+        }
+        Ok(())
+    }
+
+    /// The windows, as far as they are between the two moments.
+    fn times(&self, trace: &Trace) -> Result<Option<Vec<Range<u64>>>, String> {
+        if self.from.is_none() && self.to.is_none() && self.windows.is_empty() {
+            return Ok(None);
+        }
+        let moment = |when: &Option<When>, option: &str| {
+            let moment = when.as_ref().map(|when| when.in_trace(trace));
+            moment.transpose().map_err(|error| format!("{option}: {error}"))
+        };
+        let end_ns = trace.span_ns().1;
+        let from_ns = moment(&self.from, "--from")?.unwrap_or(0);
+        // What happens at the very end belongs to the last part.
+        let to_ns = moment(&self.to, "--to")?.filter(|to_ns| *to_ns < end_ns);
+        let to_ns = to_ns.unwrap_or(u64::MAX);
+        if from_ns >= to_ns || from_ns > end_ns {
+            return Err(format!(
+                "--from is not before --to, or later than the end of the recording; {}",
+                limits(trace)
+            ));
+        }
+        let windows = match self.windows.is_empty() {
+            true => std::iter::once(0..u64::MAX).collect(),
+            false => self.window_times(trace)?,
+        };
+        let cut = |window: Range<u64>| window.start.max(from_ns)..window.end.min(to_ns);
+        Ok(Some(windows.into_iter().map(cut).collect()))
+    }
+
+    fn window_times(&self, trace: &Trace) -> Result<Vec<Range<u64>>, String> {
+        let windows = trace.windows();
+        if windows.is_empty() {
+            return Err("--windows: the trace was recorded as a whole, without windows".into());
+        }
+        let mut times = Vec::new();
+        for WindowRange(numbers) in &self.windows {
+            let chosen = windows.iter().filter(|window| numbers.contains(&window.number));
+            let before = times.len();
+            times.extend(chosen.map(|window| match window.is_closed {
+                true => window.begin_ns..window.end_ns,
+                false => window.begin_ns..u64::MAX,
+            }));
+            if times.len() == before {
+                return Err(format!(
+                    "--windows: there is none of that number; {}",
+                    window_numbers(trace)
+                ));
+            }
+        }
+        Ok(times)
+    }
+
+    fn threads(&self, trace: &Trace) -> Result<Option<Vec<u32>>, String> {
+        if self.threads.is_empty() {
+            return Ok(None);
+        }
+        let known = known_threads(trace);
+        match self.threads.iter().find(|id| !known.contains(id)) {
+            Some(id) => Err(format!(
+                "--thread: there is no thread {id}; there are {}",
+                listed(&known)
+            )),
+            None => Ok(Some(self.threads.clone())),
+        }
+    }
+
+    fn sites(&self, trace: &Trace) -> Result<Option<Vec<bool>>, String> {
+        if self.functions.is_empty() {
+            return Ok(None);
+        }
+        let program = trace.program();
+        let patterns: Vec<WildMatch> = self.functions.iter().map(|glob| WildMatch::new(glob)).collect();
+        let names = MatchedNames::new(program, &patterns);
+        let sites: Vec<bool> = program
+            .sites
+            .iter()
+            .map(|site| names.is_of(site.function.index(), site.location))
+            .collect();
+        match sites.contains(&true) {
+            true => Ok(Some(sites)),
+            false => Err(format!(
+                "--function: no function that accesses memory has such a name; there are {}",
+                names.examples()
+            )),
+        }
+    }
+}
+
+/// Which names of functions match.
+struct MatchedNames<'p> {
+    program: &'p Program,
+    names: Names<'p>,
+    functions: Vec<bool>,
+    /// Of each location, whether the function matches in which it is written, or one into which it was inlined.
+    locations: Vec<bool>,
+}
+
+impl<'p> MatchedNames<'p> {
+    fn new(program: &'p Program, patterns: &[WildMatch]) -> MatchedNames<'p> {
+        let names = Names::new(program);
+        let is_like = |text: &str| patterns.iter().any(|pattern| pattern.matches(text));
+        let matches = |linkage_name: StringId| {
+            is_like(program.string(linkage_name)) || is_like(&names.function(linkage_name))
+        };
+        let functions = program.functions.iter();
+        let functions = functions
+            .map(|function| matches(function.linkage_name) || is_like(program.string(function.name)));
+        let functions = functions.collect();
+        let written = program
+            .locations
+            .iter()
+            .map(|location| matches(location.function));
+        let written: Vec<bool> = written.collect();
+        let is_inlined_from = |id: LocationId| program.inline_stack(id).any(|id| written[id.index()]);
+        let locations = (0..program.locations.len() as u32).map(|index| is_inlined_from(LocationId(index)));
+        MatchedNames {
+            locations: locations.collect(),
+            functions,
+            names,
+            program,
+        }
+    }
+
+    fn is_of(&self, function: usize, location: LocationId) -> bool {
+        self.functions[function] || self.locations[location.index()]
+    }
+
+    fn examples(&self) -> String {
+        let functions = self.program.sites.iter().map(|site| self.names.function_of(site));
+        let mut functions: Vec<String> = functions.collect();
+        functions.sort_unstable();
+        functions.dedup();
+        listed(&functions)
+    }
+}
+
+fn listed<T: ToString>(items: &[T]) -> String {
+    let some: Vec<String> = items.iter().take(MOST_NAMED).map(ToString::to_string).collect();
+    match items.len() {
+        0 => "none".into(),
+        count if count > MOST_NAMED => format!("{} and {} others", some.join(", "), count - MOST_NAMED),
+        _ => some.join(", "),
+    }
+}
+
+fn has_records(trace: &Trace) -> bool {
+    trace.streams().iter().any(|stream| !stream.chunks.is_empty())
+}
+
+/// The numbers of threads that reports show: of streams, and of sampled threads the system's.
+fn known_threads(trace: &Trace) -> Vec<u32> {
+    if has_records(trace) {
+        let streams = trace.streams().iter().filter(|stream| !stream.chunks.is_empty());
+        return streams.map(|stream| stream.id).collect();
+    }
+    let (chunks, _) = trace.samples();
+    let samples = chunks.iter().flat_map(|chunk| &chunk.samples);
+    let mut threads: Vec<u32> = samples.map(|sample| sample.tid).collect();
+    threads.sort_unstable();
+    threads.dedup();
+    threads
+}
+
+/// What slices of the trace there can be.
+fn limits(trace: &Trace) -> String {
+    let (begin_ns, end_ns) = trace.span_ns();
+    let length = duration(end_ns - begin_ns);
+    let threads = listed(&known_threads(trace));
+    match trace.windows().is_empty() {
+        true => format!("the trace goes from 0 s to {length}, of threads {threads}"),
+        false => format!(
+            "the trace goes from 0 s to {length}, of threads {threads}, in {}",
+            window_numbers(trace)
+        ),
+    }
+}
+
+fn window_numbers(trace: &Trace) -> String {
+    let windows = trace.windows();
+    let numbers = || windows.iter().map(|window| window.number);
+    match (numbers().min(), numbers().max()) {
+        (Some(first), Some(last)) => format!("windows {first} to {last}"),
+        _ => "no windows".into(),
+    }
+}
+
+/// Whether the slice has an access or a sample.
+fn holds_something(trace: &Trace) -> bool {
+    let mut decoder = Decoder::new(trace).with_runs();
+    let mut chunks = trace.streams().iter().flat_map(|stream| &stream.chunks);
+    let has_access = chunks.any(|chunk| {
+        let Ok(mut batches) = decoder.decode(chunk) else {
+            return false;
+        };
+        while let Ok(Some(batch)) = batches.next_batch() {
+            if batch.access_count() > 0 {
+                return true;
+            }
+        }
+        false
+    });
+    let mut samples = trace.chunks_of(ChunkKind::Samples);
+    has_access
+        || samples.any(|chunk| {
+            trace
+                .read_samples(chunk)
+                .is_ok_and(|read| !read.samples.is_empty())
+        })
+}
+
+/// What the trace's slice is; none if it is all of the trace.
+pub fn description(trace: &Trace) -> Option<String> {
+    let slice = trace.slice()?;
+    let parts = [
+        slice.times.as_ref().map(|times| described_times(trace, times)),
+        slice
+            .threads
+            .as_ref()
+            .map(|threads| described_threads(trace, threads)),
+        slice.sites.as_ref().map(|sites| {
+            let chosen = sites.iter().filter(|is_chosen| **is_chosen).count();
+            format!(
+                "{} of {} sites",
+                grouped(chosen as u64),
+                grouped(sites.len() as u64)
+            )
+        }),
+    ];
+    Some(parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
+}
+
+fn described_times(trace: &Trace, times: &[Range<u64>]) -> String {
+    let (begin_ns, end_ns) = trace.span_ns();
+    let shown = |time_ns: u64| duration(time_ns.clamp(begin_ns, end_ns) - begin_ns);
+    let whole = duration(end_ns - begin_ns);
+    match times {
+        [one] => format!("{} to {} of {whole}", shown(one.start), shown(one.end)),
+        several => {
+            let inside = several
+                .iter()
+                .map(|range| range.start.max(begin_ns)..range.end.min(end_ns));
+            let sum: u64 = inside.map(|range| range.end.saturating_sub(range.start)).sum();
+            format!(
+                "{} parts, {} of {whole}",
+                grouped(several.len() as u64),
+                duration(sum)
+            )
+        }
+    }
+}
+
+fn described_threads(trace: &Trace, threads: &[u32]) -> String {
+    match trace.whole_stream_count() {
+        0 => format!(
+            "{} that {} sampled",
+            counted(threads.len() as u64, "thread"),
+            if threads.len() == 1 { "was" } else { "were" }
+        ),
+        all => format!("{} of {}", threads.len(), counted(all as u64, "thread")),
+    }
+}
+
+/// In which windows the trace was recorded; none if it was recorded as a whole.
+pub fn windows(trace: &Trace) -> Option<String> {
+    let windows = trace.windows();
+    if windows.is_empty() {
+        return None;
+    }
+    let (begin_ns, end_ns) = trace.span_ns();
+    let mut sum = 0;
+    let mut until_ns = begin_ns;
+    for window in &windows {
+        // They are in the order of their beginning, and may overlap.
+        let from_ns = window.begin_ns.max(until_ns);
+        until_ns = window.end_ns.min(end_ns).max(until_ns);
+        sum += until_ns.saturating_sub(from_ns);
+    }
+    let share = sum as f64 / (end_ns - begin_ns).max(1) as f64;
+    let verb = if windows.len() == 1 { "makes" } else { "make" };
+    Some(format!(
+        "in {} that {verb} up {} of its time",
+        counted(windows.len() as u64, "window"),
+        percent(share)
+    ))
+}

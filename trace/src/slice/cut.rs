@@ -1,0 +1,192 @@
+//! Which accesses of a chunk are inside a slice.
+
+use std::ops::Range;
+
+use super::recorded_time::RecordedTime;
+use super::span::Span;
+use crate::merged::{points, Point};
+use crate::{ChunkRef, Decoder, Trace};
+
+/// The accesses of a chunk that lie inside, by their positions in the chunk from 0. An event stands where the access
+/// does that follows it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct ChunkCut {
+    /// In order, none of them empty. One that goes on to the chunk's end has no end.
+    ranges: Vec<Range<u64>>,
+    /// Allocations before this access are kept though they lie outside.
+    allocations_until: u64,
+    times: (u64, u64),
+}
+
+impl ChunkCut {
+    pub fn whole(span: Span) -> ChunkCut {
+        ChunkCut {
+            ranges: std::iter::once(0..u64::MAX).collect(),
+            allocations_until: u64::MAX,
+            times: (span.begin_ns, span.end_ns),
+        }
+    }
+
+    /// Only allocations are left.
+    pub fn outside(span: Span) -> ChunkCut {
+        ChunkCut {
+            ranges: Vec::new(),
+            allocations_until: u64::MAX,
+            times: (span.begin_ns, span.end_ns),
+        }
+    }
+
+    /// Cuts a chunk at the borders of `times`: each range begins with the first access that isn't earlier. Unless
+    /// `is_inside`, only allocations are left.
+    pub fn through(
+        trace: &Trace,
+        chunk: &ChunkRef,
+        span: Span,
+        times: &[Range<u64>],
+        recorded: &RecordedTime,
+        is_inside: bool,
+    ) -> ChunkCut {
+        let mut scanner = Decoder::uncut(trace).with_runs();
+        let mut pieces = Vec::new();
+        let mut from = (0, span.begin_ns);
+        for Point { access, time_ns, .. } in points(&mut scanner, chunk) {
+            let to = (access, time_ns.clamp(from.1, span.end_ns));
+            if to.0 > from.0 {
+                pieces.push(Piece {
+                    accesses: from.0..to.0,
+                    times: from.1..to.1,
+                });
+            }
+            from = to;
+        }
+        let cutting = Cutting {
+            pieces,
+            span,
+            recorded,
+        };
+        let first = times.partition_point(|range| range.end <= span.begin_ns);
+        let near = times[first..]
+            .iter()
+            .take_while(|range| range.start <= span.end_ns);
+        let ranges = near.map(|range| cutting.first_at(range.start)..cutting.first_at(range.end));
+        let ranges: Vec<_> = ranges.filter(|range| is_inside && !range.is_empty()).collect();
+        ChunkCut {
+            allocations_until: times.last().map_or(0, |last| cutting.first_at(last.end)),
+            times: cutting.times_of(&ranges),
+            ranges,
+        }
+    }
+
+    /// Between which times the accesses took place.
+    pub fn times(&self) -> (u64, u64) {
+        self.times
+    }
+
+    pub fn is_whole(&self) -> bool {
+        self.ranges.first() == Some(&(0..u64::MAX))
+    }
+
+    /// Whether only allocations are left.
+    pub fn is_outside(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
+    /// Whether nothing is left from this access on; `from_start`: not even allocations.
+    pub fn is_over(&self, access: u64, from_start: bool) -> bool {
+        let end = self.ranges.last().map_or(0, |range| range.end);
+        let allocations_end = if from_start { self.allocations_until } else { 0 };
+        access >= end.max(allocations_end)
+    }
+
+    pub fn keeps(&self, access: u64) -> bool {
+        let next = self.ranges.partition_point(|range| range.end <= access);
+        self.ranges.get(next).is_some_and(|range| range.start <= access)
+    }
+
+    pub fn keeps_allocation(&self, before: u64) -> bool {
+        before < self.allocations_until || self.keeps(before)
+    }
+
+    /// The parts of these accesses that are inside.
+    pub fn parts(&self, accesses: Range<u64>) -> impl Iterator<Item = Range<u64>> + '_ {
+        let first = self.ranges.partition_point(|range| range.end <= accesses.start);
+        let near = self.ranges[first..].iter();
+        let end = accesses.end;
+        near.take_while(move |range| range.start < end)
+            .map(move |range| range.start.max(accesses.start)..range.end.min(end))
+    }
+}
+
+/// The accesses between two neighbouring points.
+struct Piece {
+    accesses: Range<u64>,
+    times: Range<u64>,
+}
+
+impl Piece {
+    /// The first access whose time is at least so late; the end if there is none. They are evenly spread over the
+    /// recorded time or, if recording wasn't on at all, over the time.
+    fn first_at(&self, time_ns: u64, recorded: &RecordedTime) -> u64 {
+        if time_ns <= self.times.start {
+            return self.accesses.start;
+        }
+        if time_ns > self.times.end {
+            return self.accesses.end;
+        }
+        let plain = RecordedTime::default();
+        let is_recorded = recorded.at(self.times.end) > recorded.at(self.times.start);
+        let clock = if is_recorded { recorded } else { &plain };
+        let begin = clock.at(self.times.start);
+        let duration = u128::from(clock.at(self.times.end) - begin);
+        let passed = u128::from(clock.at(time_ns) - begin);
+        let count = self.accesses.end - self.accesses.start;
+        let before = (passed * u128::from(count)).div_ceil(duration.max(1)) as u64;
+        self.accesses.start + before.min(count)
+    }
+
+    /// The time of an access, if they are evenly spread.
+    fn time_of(&self, access: u64) -> u64 {
+        let duration = u128::from(self.times.end - self.times.start);
+        let passed = duration * u128::from(access - self.accesses.start);
+        self.times.start + (passed / u128::from(self.accesses.end - self.accesses.start)) as u64
+    }
+}
+
+struct Cutting<'c> {
+    pieces: Vec<Piece>,
+    span: Span,
+    recorded: &'c RecordedTime,
+}
+
+impl Cutting<'_> {
+    /// The first access of the chunk whose time is at least so late. All events after the last access have the time of
+    /// the chunk's end.
+    fn first_at(&self, time_ns: u64) -> u64 {
+        if time_ns > self.span.end_ns {
+            return u64::MAX;
+        }
+        let last = self.pieces.last().map_or(0, |piece| piece.accesses.end);
+        let later = self.pieces.partition_point(|piece| piece.times.end < time_ns);
+        let mut later = self.pieces[later..].iter();
+        // The first ones may end at that very time, and be all before it.
+        let found = later.find_map(|piece| {
+            let first = piece.first_at(time_ns, self.recorded);
+            (first < piece.accesses.end).then_some(first)
+        });
+        found.unwrap_or(last)
+    }
+
+    fn times_of(&self, ranges: &[Range<u64>]) -> (u64, u64) {
+        let begin_ns = ranges.first().map(|range| self.time_of(range.start));
+        let end_ns = ranges.last().map(|range| self.time_of(range.end));
+        let begin_ns = begin_ns.unwrap_or(self.span.begin_ns);
+        (begin_ns, end_ns.unwrap_or(self.span.end_ns).max(begin_ns))
+    }
+
+    fn time_of(&self, access: u64) -> u64 {
+        let piece = self.pieces.partition_point(|piece| piece.accesses.end <= access);
+        self.pieces
+            .get(piece)
+            .map_or(self.span.end_ns, |piece| piece.time_of(access))
+    }
+}
