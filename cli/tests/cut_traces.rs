@@ -31,6 +31,8 @@ const WAYS: &[(&str, &[&str])] = &[
     ("whatif", &["--soa=node", CACHES]),
     ("layout", &[CACHES]),
     ("map", &[CACHES]),
+    ("map", &[CACHES, "--from=25%", "--to=75%"]),
+    ("sharing", &["--to=50%"]),
 ];
 
 struct Original {

@@ -1,5 +1,7 @@
 //! Slices against a naive filter of everything that the trace holds.
 
+#![allow(clippy::single_range_in_vec_init)] // lists of times, of which some have one range
+
 #[path = "../testing/mod.rs"]
 #[allow(dead_code)]
 mod testing;
@@ -387,7 +389,7 @@ fn merged(trace: &Trace, from_start: bool) -> (ByStream, Vec<Decoded>) {
 fn expected(moments: &[Moment], keeps: impl Fn(&Moment) -> bool) -> ByStream {
     let mut found = ByStream::new();
     for moment in moments.iter().filter(|moment| keeps(moment)) {
-        found.entry(moment.stream).or_default().push(moment.what.clone());
+        found.entry(moment.stream).or_default().push(moment.what);
     }
     found
 }
@@ -459,7 +461,6 @@ fn access_count(trace: &Trace) -> usize {
 }
 
 #[test]
-#[allow(clippy::single_range_in_vec_init)]
 fn a_border_goes_through_a_run_of_several_batches() {
     let accesses = 300_000;
     let times = |times: Range<u64>| Slice {

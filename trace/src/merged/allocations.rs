@@ -49,7 +49,8 @@ impl Allocations {
             while let Some(run) = runs.next_if(|run| run.marks_before as usize <= index) {
                 in_runs = in_runs.saturating_add(Run::access_count(run));
             }
-            let access = self.access + u64::from(mark.before) + in_runs;
+            let before = in_runs.saturating_add(mark.before.into());
+            let access = self.access.saturating_add(before);
             let event = batch.event(*mark);
             if event.is_of_memory() && cut.keeps_allocation(access) {
                 let time_ns = self.time_of(access, ends);

@@ -112,7 +112,7 @@ impl Keeping<'_> {
 
     fn take_accesses(&mut self, columns: Range<usize>) {
         let begin = self.position;
-        self.position += columns.len() as u64;
+        self.position = begin.saturating_add(columns.len() as u64);
         let cut = self.cut;
         for part in cut.parts(begin..self.position) {
             let first = columns.start + (part.start - begin) as usize;
