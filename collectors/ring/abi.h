@@ -17,8 +17,8 @@ struct trackway_module {
     // that starts a record.
     uint32_t id_base;
     uint32_t segment_count;
-    // The number of the window that is open (struct trackway_ring), or 0. Functions look there on entry: if it is 0, they
-    // run their plain copy. Until the module is registered it points to a 0.
+    // The number of the window that is open (struct trackway_ring), or 0. Functions look there on entry: if it is 0,
+    // they run their plain copy. Until the module is registered it points to a 0.
     const uint32_t *window;
     const void *table; // docs/format.md, section 2
     uint64_t table_length;
@@ -66,8 +66,8 @@ enum trackway_counting_state {
     TRACKWAY_NOT_BEGUN = 3, // of a new thread; the greatest, so that one comparison leads to the plain copy
 };
 
-// Thread-local, named `__trackway_recorded_window`, initial-exec, an uint32_t: the number of the window in which the thread
-// records, or 0. A function that finds another one open calls __trackway_join_window.
+// Thread-local, named `__trackway_recorded_window`, initial-exec, an uint32_t: the number of the window in which the
+// thread records, or 0. A function that finds another one open calls __trackway_join_window.
 
 // What the program says of the regions of interest in which it is; one for each name in a translation unit.
 struct trackway_region {
@@ -102,7 +102,8 @@ struct trackway_callee {
 //   void __trackway_read_clock(uint64_t *clock)
 //       preserve_all, the address in r10; on x86-64 only. Stores the time stamp counter; once per object.
 //   uint32_t __trackway_join_window(void)
-//       The thread goes on in the window that is open now, and leaves the one before. Gives its number; 0: none is open.
+//       The thread goes on in the window that is open now, and leaves the one before. Gives its number; 0: none is
+//       open.
 //   void __trackway_open_window(void)
 //   void __trackway_close_window(void)
 //       For all threads and processes of the recording. Called where the program asks for it: the calling thread joins
@@ -217,8 +218,8 @@ struct trackway_ring {
     uint64_t waited_ns;                    // how long threads have waited on it in all
     _Alignas(64) uint32_t stopped;         // 1: recording ended early; the program writes to private scratch memory
     uint32_t reserved;
-    // What is recorded. Whoever opens a window adds 1 to `windows` and puts what it gets into `window`, if that is 0;
-    // whoever closes one notes the time and puts 0 there.
+    // What is recorded. To open a window: add 1 to `windows` and put what that gives into `window`, if that is 0. To
+    // close it: note the time and put 0 there.
     _Alignas(64) uint32_t window; // the number of the open window, or 0
     uint32_t windows;             // how many have been opened
     uint32_t marks;               // fetch_add(1), modulo TRACKWAY_MARKS, gives the next entry of the table of marks

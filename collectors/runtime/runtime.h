@@ -43,7 +43,8 @@ VISIBLE unsigned char *__trackway_next_buffer(unsigned char *cursor);
 VISIBLE struct stream *__trackway_this_stream(void);
 // Makes a forked process of which the C library didn't tell begin its own streams.
 void __trackway_notice_fork(void);
-// The thread's present stream ends its buffer where the thread's cursor is, and takes another one when it records again.
+// The thread's present stream ends its buffer where the thread's cursor is, and takes another one when it records
+// again.
 void __trackway_leave_buffer(void);
 // Replaces the oracle's buffer of this thread.
 VISIBLE void __trackway_oracle_flush(struct stream *stream);

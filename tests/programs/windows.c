@@ -1,7 +1,8 @@
 // Windows that the program's text decides. Arguments: the mode, and how often it goes around.
 //
-// `text`: accesses to `inside` are made in windows only, those to `outside` outside of them. `loop`: one endless-looking
-// loop of main's own, of calls and accesses. `mixed`: windows begin and end in loops, recursion, callees and threads.
+// `text`: accesses to `inside` are made in windows only, those to `outside` outside of them. `loop`: one
+// endless-looking loop of main's own, of calls and accesses. `mixed`: windows begin and end in loops, recursion,
+// callees and threads.
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>

@@ -155,7 +155,7 @@ class Splitter {
         return StructType::get(C, Types);
     }
 
-    // Of what the rest leaves in memory: each way out has all of it for itself.
+    // A part of what the rest leaves in memory; each way out has all of that memory for itself.
     Value *field(IRBuilder<> &B, Value *Out, ArrayRef<Place> Places, unsigned Field) const {
         return B.CreateStructGEP(typeOf(Places), Out, Field);
     }

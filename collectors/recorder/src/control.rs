@@ -138,7 +138,7 @@ impl ControlSocket {
         Ok(Self { listener, path })
     }
 
-    /// Answers whoever has asked since the last time.
+    /// Answers what was asked since the last time.
     pub fn serve(&self, mut answer: impl FnMut(ControlRequest) -> ControlAnswer) {
         while let Ok((stream, _)) = self.listener.accept() {
             // Somebody who asks and doesn't wait for the answer is none of our concern.

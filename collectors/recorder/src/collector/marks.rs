@@ -54,7 +54,7 @@ impl Collector<'_> {
             0 => self.clock.ns(mark.ticks),
             _ => mark.ticks,
         };
-        // Switches are for all threads, whoever made them.
+        // Switches are for all threads, not only for the one that made them.
         let thread = |number: u32| Some(number).filter(|number| is_text && *number != 0);
         Some(MarkInfo {
             ns: ns.clamp(self.clock.description().base_ns, self.clock.now_ns()),

@@ -24,7 +24,8 @@ __attribute__((preserve_most)) unsigned char *__trackway_flush(unsigned char *cu
 void __trackway_oracle_access(uint64_t function, uint64_t opk, uint64_t address, uint64_t size);
 
 static const uint32_t no_window;
-static struct trackway_module module = {.segment_count = 1, .window = &no_window, .table = table, .table_length = sizeof table};
+static struct trackway_module module = {
+    .segment_count = 1, .window = &no_window, .table = table, .table_length = sizeof table};
 
 #ifdef TRACKWAY_TEST_FOREIGN_RING
 // A ring of another interface version, from a recorder that we play ourselves.
