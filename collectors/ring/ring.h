@@ -48,6 +48,7 @@ struct stream {
     bool begun;
     bool dumps_oracle;
     bool busy;     // a flush is under way
+    bool outside;  // of windows: its records go to scratch memory
     uint32_t mark; // of the frame, to see whether it still stands
     uint32_t tid;
     struct trackway_stream *slot; // none if the stream table is too short

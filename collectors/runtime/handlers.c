@@ -39,6 +39,8 @@ static struct stream *current_of(struct thread *thread) { return thread->current
 static void switch_to(struct thread *thread, struct stream *stream, struct trackway_thread room) {
     thread->current = stream;
     __trackway_thread = room;
+    if (stream->outside) // a handler may have opened a window: look at the next record
+        __trackway_thread.limit = NULL;
 }
 
 // The shared stream has no state worth keeping.

@@ -113,7 +113,7 @@ static bool lane_is_set(const uint8_t *mask_bits, uint32_t lane) { return mask_b
 // None outside of windows: records go nowhere then.
 static struct stream *recording_stream(void) {
     struct stream *stream = __trackway_this_stream();
-    return stream && (stream->records.buffer || __trackway_recorded_window) ? stream : NULL;
+    return stream && !stream->outside ? stream : NULL;
 }
 
 VISIBLE void __trackway_oracle_value(const void *value, uint32_t lane_bytes) {

@@ -95,7 +95,8 @@ VISIBLE unsigned char *__trackway_next_buffer(unsigned char *cursor) {
             begin_stream(stream);
         __trackway_watch_this_thread();
         __trackway_hand_over(&stream->records, cursor, 0);
-        if (__trackway_follow_window())
+        stream->outside = __trackway_follow_window() == 0;
+        if (!stream->outside)
             set_thread_room(__trackway_take(&stream->records, stream));
         stream->busy = false;
         errno = saved_errno;
