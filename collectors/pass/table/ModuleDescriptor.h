@@ -17,7 +17,7 @@ struct ModuleContent {
 };
 
 // Fields of the descriptor, as struct trackway_module has them.
-enum ModuleField : unsigned { IdBase = 0, CounterOffset = 8, CountsUpTo = 9 };
+enum ModuleField : unsigned { IdBase = 0, CounterOffset = 9, CountsUpTo = 10 };
 
 // Whether a pass of ours has been over the module, as in another run of a pipeline over what `-emit-llvm` gave.
 bool isEmbedded(const llvm::Module &M);
