@@ -11,11 +11,12 @@ using namespace llvm;
 namespace trackway {
 
 static Error invalid(StringRef Pair) {
-    return createStringError(inconvertibleErrorCode(),
-                             "TRACKWAY_PASS_OPTIONS: '" + Pair +
-                                 "' is not understood; known are oracle=0|1, only-oracle=0|1, calls=0|1, order=0|1, "
-                                 "count=0|1, region=GLOB, place=start|early|late, ignorelist=FILE, allocators=FILE, "
-                                 "values=PATTERN");
+    return createStringError(
+        inconvertibleErrorCode(),
+        "TRACKWAY_PASS_OPTIONS: '" + Pair +
+            "' is not understood; known are oracle=0|1, only-oracle=0|1, calls=0|1, order=0|1, loops=0|1, "
+            "count=0|1, region=GLOB, place=start|early|late, ignorelist=FILE, allocators=FILE, "
+            "values=PATTERN");
 }
 
 static std::optional<bool> parseBool(StringRef Value) {
@@ -43,6 +44,8 @@ static bool apply(Options &O, StringRef Key, StringRef Value) {
         return assign(O.OracleOnly, parseBool(Value));
     if (Key == "calls")
         return assign(O.RecordCalls, parseBool(Value));
+    if (Key == "loops")
+        return assign(O.SplitLoops, parseBool(Value));
     if (Key == "order")
         return assign(O.RecordOrder, parseBool(Value));
     if (Key == "count")

@@ -20,6 +20,7 @@ struct Options {
     Place Where = Place::Late;
     bool RecordCalls = true;    // function entry and exit
     bool RecordOrder = true;    // time stamps where threads synchronise
+    bool SplitLoops = true;     // threads join windows within loops that contain calls
     bool Oracle = false;        // also report each access by a call, found by an independent walk
     bool Count = false;         // count accesses instead of recording them
     bool OracleOnly = false;    // only those calls: for comparison, records nothing

@@ -91,7 +91,7 @@ class ModuleRecorder {
         }
         std::vector<Function *> Rests;
         for (Function *F : Functions)
-            if (!Switching.contains(F) && !Filters.skipsFunction(*F) && canInstrument(*F))
+            if (O.SplitLoops && !Switching.contains(F) && !Filters.skipsFunction(*F) && canInstrument(*F))
                 llvm::append_range(Rests, splitLongLoops(*F, Runtime, Questions));
         for (Function *Rest : Rests)
             ChoosesAlways.insert(Rest); // who calls it wants the other version

@@ -374,7 +374,7 @@ static BasicBlock *blockBeforeNext(Loop &L, DominatorTree &DT, LoopInfo &LI) {
 // The first outermost loop that has not been looked at yet. Splitting one changes what surrounds the others.
 static Loop *nextLongLoop(LoopInfo &LI, SmallPtrSetImpl<BasicBlock *> &Seen) {
     for (Loop *L : LI)
-        if (Seen.insert(L->getHeader()).second && canBeSplit(*L) && (!L->isInnermost() || hasCalls(*L)))
+        if (Seen.insert(L->getHeader()).second && canBeSplit(*L) && hasCalls(*L))
             return L;
     return nullptr;
 }

@@ -24,8 +24,8 @@ struct WindowQuestion {
 // The questions in each function.
 using WindowQuestions = llvm::DenseMap<const llvm::Function *, std::vector<WindowQuestion>>;
 
-// Splits the outermost loops that may run for long: those with calls or inner loops. Returns the functions with the
-// rests of these loops, and adds the questions in all of them.
+// Splits the outermost loops that contain calls. Others stay whole, so that they are one operation of the record.
+// Returns the functions with the rests of these loops, and adds the questions in all of them.
 std::vector<llvm::Function *> splitLongLoops(llvm::Function &F, const RuntimeSymbols &Runtime,
                                              WindowQuestions &Questions);
 
