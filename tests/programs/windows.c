@@ -49,7 +49,7 @@ __attribute__((noinline)) static long sum(const struct node *n) {
     return total;
 }
 
-static long loop(int rounds) {
+__attribute__((noinline)) static long loop(int rounds) {
     struct node nodes[LENGTH];
     for (int i = 0; i < LENGTH; i++)
         nodes[i] = (struct node){i + 1 < LENGTH ? &nodes[i + 1] : NULL, i};
