@@ -176,7 +176,7 @@ struct MatchedNames<'p> {
     program: &'p Program,
     names: Names<'p>,
     functions: Vec<bool>,
-    /// Of each location, whether the function matches in which it is written, or one into which it was inlined.
+    /// Whether each location matches: by the function in which it is written, or one into which that was inlined.
     locations: Vec<bool>,
 }
 

@@ -125,7 +125,7 @@ class ModuleRecorder {
             Reference.collect(F, {[&](const Instruction &I, unsigned Part) { return !isFiltered(I, Part); },
                                   [&](const Instruction &I) { return hasValue(I); }});
         Versions.keepPlain(F, /*AlwaysChooses=*/ChoosesAlways.contains(&F));
-        askInRecordingCopy(F, Questions[&F], Runtime);
+        askInRecordingCopy(Questions[&F], Runtime);
         forgetMemoryEffectsOfCalls(F);
         gatherAllocas(F);
         collectAllocations(F, Numbers, R);

@@ -15,7 +15,6 @@
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
-#include "llvm/Transforms/Utils/Local.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
 
 using namespace llvm;
@@ -74,7 +73,7 @@ static bool canBeSplit(const Loop &L) {
 
 namespace {
 
-// Where something that the loop leaves behind stands until its function has returned.
+// Where a value that the loop leaves stands until its function has returned.
 struct Place {
     PHINode *Phi;
     unsigned Field;
@@ -105,11 +104,10 @@ class Splitter {
     }
 
     Function *run(WindowQuestions &Questions) {
-        bool HasCalls = hasCalls(L);
         Function *Rest = makeRest();
-        Questions[Rest].push_back({stop(*Rest), HasCalls});
+        Questions[Rest].push_back(stop(*Rest));
         EliminateUnreachableBlocks(*Rest);
-        Questions[&F].push_back({callRest(*Rest), HasCalls});
+        Questions[&F].push_back(callRest(*Rest));
         return Rest;
     }
 
@@ -399,27 +397,11 @@ std::vector<Function *> splitLongLoops(Function &F, const RuntimeSymbols &Runtim
     return Rests;
 }
 
-void askInRecordingCopy(Function &F, const std::vector<WindowQuestion> &Questions, const RuntimeSymbols &Runtime) {
-    bool Removed = false;
-    for (const WindowQuestion &Q : Questions) {
-        if (Q.HasCalls) {
-            IRBuilder<> B(Q.Changes);
-            Q.Changes->setOperand(1, B.CreateLoad(B.getInt32Ty(), B.CreateThreadLocalAddress(Runtime.Window)));
-            continue;
-        }
-        BasicBlock *In = Q.Changes->getParent();
-        Q.Changes->replaceAllUsesWith(ConstantInt::getFalse(F.getContext()));
-        Value *Open = Q.Changes->getOperand(0);
-        Q.Changes->eraseFromParent();
-        auto *Load = cast<LoadInst>(Open);
-        auto *Place = cast<Instruction>(Load->getPointerOperand());
-        Load->eraseFromParent();
-        Place->eraseFromParent();
-        ConstantFoldTerminator(In);
-        Removed = true;
+void askInRecordingCopy(ArrayRef<ICmpInst *> Questions, const RuntimeSymbols &Runtime) {
+    for (ICmpInst *Changes : Questions) {
+        IRBuilder<> B(Changes);
+        Changes->setOperand(1, B.CreateLoad(B.getInt32Ty(), B.CreateThreadLocalAddress(Runtime.Window)));
     }
-    if (Removed) // what was selected may go by phis that have one value now
-        EliminateUnreachableBlocks(F, nullptr, /*KeepOneInputPHIs=*/true);
 }
 
 DenseSet<const Function *> recursiveFunctions(Module &M) {

@@ -15,23 +15,17 @@
 
 namespace trackway {
 
-// Before each iteration of a loop but the first one: the question whether the other copy is to go on.
-struct WindowQuestion {
-    llvm::ICmpInst *Changes; // as the plain copy asks it
-    bool HasCalls;           // in the loop, as its author wrote it
-};
-
-// The questions in each function.
-using WindowQuestions = llvm::DenseMap<const llvm::Function *, std::vector<WindowQuestion>>;
+// In each function, the questions before all iterations of a loop but the first one: whether the other copy is to go
+// on. They are asked as the plain copy has to.
+using WindowQuestions = llvm::DenseMap<const llvm::Function *, std::vector<llvm::ICmpInst *>>;
 
 // Splits the outermost loops that contain calls. Others stay whole, so that they are one operation of the record.
 // Returns the functions with the rests of these loops, and adds the questions in all of them.
 std::vector<llvm::Function *> splitLongLoops(llvm::Function &F, const RuntimeSymbols &Runtime,
                                              WindowQuestions &Questions);
 
-// Makes the questions those of the recording copy: whether the thread records in the window that is open. Loops without
-// calls have none there, so that they stay what they are.
-void askInRecordingCopy(llvm::Function &F, const std::vector<WindowQuestion> &Questions, const RuntimeSymbols &Runtime);
+// Makes the questions those of the recording copy: whether the thread records in the window that is open.
+void askInRecordingCopy(llvm::ArrayRef<llvm::ICmpInst *> Questions, const RuntimeSymbols &Runtime);
 
 // The functions that may call themselves, by way of others too, within the module.
 llvm::DenseSet<const llvm::Function *> recursiveFunctions(llvm::Module &M);

@@ -54,9 +54,8 @@ pub struct Schedule {
     next: Next,
     /// When no further window is opened, and an open one is closed.
     end: Option<Instant>,
-    /// Of the present period of bursts.
+    /// When the present period of bursts begins.
     period: Instant,
-    random: fn(Duration) -> Duration,
 }
 
 impl Schedule {
@@ -67,7 +66,6 @@ impl Schedule {
             next: Next::Nothing,
             end: options.duration.map(|duration| first + duration),
             period: first,
-            random: random_below,
         };
         schedule.next = match (options.bursts, options.paused) {
             (_, true) => Next::Nothing,
@@ -83,7 +81,7 @@ impl Schedule {
     }
 
     fn in_period(&self, bursts: Bursts) -> Instant {
-        self.period + (self.random)(bursts.every.saturating_sub(bursts.length))
+        self.period + random_below(bursts.every.saturating_sub(bursts.length))
     }
 
     /// How long nothing is to be done.
@@ -96,7 +94,7 @@ impl Schedule {
 
     /// Does what is due. `stored_bytes`: of the trace so far.
     pub fn poll(&mut self, ring: &Ring, now: Instant, stored_bytes: u64) {
-        if self.options.most_bytes.is_some_and(|most| stored_bytes >= most) {
+        if self.is_full(stored_bytes) {
             self.next = Next::Nothing;
             ring.end_window(Cause::Size);
             return;

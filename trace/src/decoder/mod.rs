@@ -93,7 +93,7 @@ impl<'t> Decoder<'t> {
         self
     }
 
-    /// Of a slice of the trace, also gives the allocations and releases that lie outside of it, but not after its end.
+    /// In a slice of the trace, also gives the allocations and releases that lie outside of it, but not after its end.
     pub fn from_start(mut self) -> Self {
         self.from_start = true;
         self

@@ -41,7 +41,7 @@ impl Window {
     }
 }
 
-/// The windows that these marks open, in the order of their beginning. Of several marks that open or close the same
+/// The windows that these marks open, in the order of their beginning. Among several marks that open or close the same
 /// window the first counts, and none that closes it before it opens.
 pub(crate) fn windows(marks: &[MarkInfo], trace_end_ns: u64) -> Vec<Window> {
     let mut windows: Vec<Window> = Vec::new();

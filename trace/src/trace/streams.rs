@@ -16,12 +16,12 @@ pub struct Stream {
     pub chunks: Vec<ChunkRef>,
     /// The oracle's records, in order.
     pub oracle_chunks: Vec<ChunkRef>,
-    /// Of a slice, the chunks up to its end; none if they are the same.
+    /// In a slice, the chunks up to its end; none if they are the same.
     pub(crate) from_start: Option<Vec<ChunkRef>>,
 }
 
 impl Stream {
-    /// The chunks of records from the trace's start to the end of what is looked at. Of those that lie outside of a
+    /// The chunks of records from the trace's start to the end of what is looked at. From those that lie outside of a
     /// slice, decoders give allocations and releases only. What follows blocks of memory needs them.
     pub fn chunks_from_start(&self) -> &[ChunkRef] {
         self.from_start.as_deref().unwrap_or(&self.chunks)

@@ -38,7 +38,7 @@ pub fn replay_trace<'t>(
 ) -> TraceReplay<'t> {
     let flow = Flow::of(trace);
     let total = Mutex::new(StreamReplays::default());
-    // Of a slice, streams of other threads hold nothing.
+    // In a slice, streams of other threads hold nothing.
     let streams = trace.streams().iter().filter(|stream| !stream.chunks.is_empty());
     let streams: Vec<&Stream> = streams.collect();
     share_out(&streams, threads, |jobs| {
