@@ -228,6 +228,8 @@ pub(crate) mod tests {
             counts: CountsSummary::default(),
             samples: None,
             stored_bytes: 1000,
+            lost_marks: 0,
+            windows: None,
             dropped_buffers: 0,
             damage: None,
             write_failure: None,

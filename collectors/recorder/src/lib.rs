@@ -61,7 +61,8 @@ pub use control::{control, ControlAnswer, ControlError, ControlRequest};
 pub use error::RecordError;
 pub use hardware::{available_events, HardwareEvent, Unavailable, HARDWARE_EVENTS, MOST_HARDWARE_EVENTS};
 pub use options::{
-    AllocationTracer, BinaryClient, Compression, Output, RecordOptions, Route, WhenFull, MOST_STACK_FRAMES,
+    AllocationTracer, BinaryClient, Bursts, Compression, Output, RecordOptions, Route, WhenFull,
+    WindowOptions, MOST_STACK_FRAMES,
 };
 pub use sampling::sample_process;
 pub use sink::{ChunkSink, SinkError};
@@ -76,7 +77,6 @@ pub use trackway_sampler::{
 pub use watching::{
     attach, measure_clock, now_ns, AttachError, Attachment, RingView, RunningNode, ViewError,
 };
-pub use windows::{Bursts, WindowOptions};
 pub use work::{ChunkCounts, RecorderWork};
 
 /// Runs the program to its end and records it. SIGINT, SIGTERM, SIGHUP and SIGQUIT don't end the calling process

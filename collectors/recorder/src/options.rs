@@ -7,7 +7,6 @@ use std::time::Duration;
 use trackway_sampler::SamplerOptions;
 
 use crate::hardware::MOST_HARDWARE_EVENTS;
-use crate::windows::WindowOptions;
 use crate::{Address, HardwareEvent, RecordError};
 
 /// The client that records a program that wasn't compiled for recording.
@@ -33,6 +32,40 @@ pub struct AllocationTracer {
 
 /// Frames of a call of an allocator that can be recorded.
 pub const MOST_STACK_FRAMES: u32 = 64;
+
+/// Windows that return.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bursts {
+    pub length: Duration,
+    /// One begins in each period of this length, at a random time.
+    pub every: Duration,
+}
+
+/// When a program of `trackway cc` is recorded. By default from its start to its end.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct WindowOptions {
+    /// It begins unrecorded, until the program or `trackway control` starts the recording.
+    pub paused: bool,
+    /// It is recorded from then on, after its start.
+    pub start_after: Option<Duration>,
+    /// How long it is recorded then.
+    pub duration: Option<Duration>,
+    /// It is recorded until the trace has so many bytes.
+    pub most_bytes: Option<u64>,
+    pub bursts: Option<Bursts>,
+}
+
+impl WindowOptions {
+    /// Whether recording is on from the first instruction.
+    pub fn begins_open(&self) -> bool {
+        !self.paused && self.start_after.is_none() && self.bursts.is_none()
+    }
+
+    /// Whether it may be on and off.
+    pub fn has_any(&self) -> bool {
+        *self != WindowOptions::default()
+    }
+}
 
 /// What to run, where the trace goes and how.
 #[derive(Debug, Clone)]

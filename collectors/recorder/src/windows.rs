@@ -4,41 +4,8 @@ use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 use std::time::{Duration, Instant};
 
+use crate::options::{Bursts, WindowOptions};
 use crate::ring::{Cause, Ring};
-
-/// Windows that return.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bursts {
-    pub length: Duration,
-    /// One begins in each period of this length, at a random time.
-    pub every: Duration,
-}
-
-/// When a program of `trackway cc` is recorded. By default from its start to its end.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct WindowOptions {
-    /// It begins unrecorded, until the program or `trackway control` starts the recording.
-    pub paused: bool,
-    /// It is recorded from then on, after its start.
-    pub start_after: Option<Duration>,
-    /// How long it is recorded then.
-    pub duration: Option<Duration>,
-    /// It is recorded until the trace has so many bytes.
-    pub most_bytes: Option<u64>,
-    pub bursts: Option<Bursts>,
-}
-
-impl WindowOptions {
-    /// Whether recording is on from the first instruction.
-    pub fn begins_open(&self) -> bool {
-        !self.paused && self.start_after.is_none() && self.bursts.is_none()
-    }
-
-    /// Whether it may be on and off.
-    pub fn has_any(&self) -> bool {
-        *self != WindowOptions::default()
-    }
-}
 
 /// What is to happen next, and when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
