@@ -1,6 +1,6 @@
 #include "code/Accesses.h"
 
-#include "code/OurAccesses.h"
+#include "code/OurInstructions.h"
 
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
@@ -40,7 +40,7 @@ class Selector {
 
   private:
     void select(Instruction &I) {
-        if (isOurAccess(I))
+        if (isOurs(I))
             return;
         if (auto *L = dyn_cast<LoadInst>(&I))
             return single(L->isAtomic() ? AccessKind::AtomicLoad : AccessKind::Load, L->getPointerOperand(),

@@ -1,6 +1,6 @@
 #include "oracle/Oracle.h"
 
-#include "code/OurAccesses.h"
+#include "code/OurInstructions.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/DataLayout.h"
 #include "llvm/IR/DebugInfoMetadata.h"
@@ -114,7 +114,7 @@ uint8_t partsOfIntrinsic(const IntrinsicInst &Call) {
 
 // Which parts of the instruction access memory; 0: none.
 uint8_t partsOf(const Instruction &I, const DataLayout &Layout) {
-    if (isOurAccess(I))
+    if (isOurs(I))
         return 0;
     if (const auto *Access = dyn_cast<LoadInst>(&I))
         return isOrdinarySpace(Access->getPointerOperand()) && hasFixedSize(Access->getType(), Layout) ? First : 0;

@@ -1,6 +1,7 @@
 #include "record/ControlFlow.h"
 
 #include "code/Calls.h"
+#include "code/OurInstructions.h"
 
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
@@ -82,7 +83,7 @@ class Describer {
     static uint32_t instructionsBefore(const Unit &U) {
         uint32_t Count = 1;
         for (const Instruction *I = U.End->getPrevNode(); I && !endsUnit(*I); I = I->getPrevNode())
-            Count += !isa<DbgInfoIntrinsic>(I) && !isa<PHINode>(I);
+            Count += !isa<DbgInfoIntrinsic>(I) && !isa<PHINode>(I) && !isOurs(*I);
         return Count;
     }
 
@@ -108,6 +109,8 @@ class Describer {
                 Piece.Successors.pop_back();
                 return true;
             }
+            if (isOurs(T)) // no branch of the program, wherever it leads
+                return true;
             Piece.E = PieceEnd::Branches;
         } else if (isa<SwitchInst>(T) || isa<IndirectBrInst>(T)) {
             llvm::sort(Piece.Successors);

@@ -2,7 +2,7 @@
 
 #include "LlvmVersion.h"
 #include "code/Calls.h"
-#include "code/OurAccesses.h"
+#include "code/OurInstructions.h"
 #include "record/RecordingWindow.h"
 
 #include "llvm/ADT/SCCIterator.h"
@@ -263,7 +263,8 @@ class Splitter {
         markOurs(*Open);
         markOurs(*cast<Instruction>(Open->getPointerOperand()));
         auto *Changes = cast<ICmpInst>(B.CreateICmpNE(Open, B.getInt32(0)));
-        B.CreateCondBr(Changes, &Changed, &Same, unlikely(C));
+        markOurs(*Changes);
+        markOurs(*B.CreateCondBr(Changes, &Changed, &Same, unlikely(C)));
         End->eraseFromParent();
         return Changes;
     }
@@ -400,7 +401,11 @@ std::vector<Function *> splitLongLoops(Function &F, const RuntimeSymbols &Runtim
 void askInRecordingCopy(ArrayRef<ICmpInst *> Questions, const RuntimeSymbols &Runtime) {
     for (ICmpInst *Changes : Questions) {
         IRBuilder<> B(Changes);
-        Changes->setOperand(1, B.CreateLoad(B.getInt32Ty(), B.CreateThreadLocalAddress(Runtime.Window)));
+        Value *Place = B.CreateThreadLocalAddress(Runtime.Window);
+        LoadInst *Joined = B.CreateLoad(B.getInt32Ty(), Place);
+        markOurs(*cast<Instruction>(Place));
+        markOurs(*Joined);
+        Changes->setOperand(1, Joined);
     }
 }
 

@@ -103,7 +103,7 @@ impl Parser<'_> {
             .map(|_| self.cursor.below(pieces, "successor of a piece"))
             .collect::<Result<_>>()?;
         let fits = match end {
-            PieceEnd::GoesOn => count == 1,
+            PieceEnd::GoesOn => matches!(count, 1 | 2),
             PieceEnd::Branches => count == 2 && successors[0] != successors[1],
             PieceEnd::Returns | PieceEnd::Stops => count == 0,
             PieceEnd::Chooses | PieceEnd::Calls | PieceEnd::CallsIndirectly => true,
