@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use trackway_recorder::{Address, Bursts, WindowOptions, ABI};
+use trackway_recorder::{Address, Bursts, Flight, WindowOptions, ABI};
 use trackway_recording::{parse_buffer_size, SampledArguments, SamplingArguments};
 use trackway_trace::FORMAT_VERSION;
 
@@ -143,6 +143,8 @@ pub struct RecordArguments {
     #[command(flatten)]
     pub windows: WindowArguments,
     #[command(flatten)]
+    pub flight: FlightArguments,
+    #[command(flatten)]
     pub sampling: SamplingArguments,
     #[command(flatten)]
     pub sampled: SampledArguments,
@@ -182,6 +184,8 @@ pub enum ControlVerb {
     Mark { text: String },
     /// Whether it is recorded, and how much was
     Status,
+    /// Have a flight recorder (`trackway record --flight`) write the newest accesses to a trace; prints its name
+    Snapshot,
 }
 
 /// What part of a run is recorded.
@@ -203,6 +207,46 @@ pub struct WindowArguments {
     /// Record for LENGTH in each period of EVERY, at a random time in it, such as 10ms/1s
     #[arg(long, value_name = "LENGTH/EVERY", value_parser = parse_bursts)]
     pub bursts: Option<Bursts>,
+}
+
+/// Recording all the time, and storing only what led to something.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Flight recorder")]
+pub struct FlightArguments {
+    /// Keep the newest accesses in memory, such as 512M, 30s (then 1G at most) or 30s,512M, and write them when the
+    /// program crashes, fails, calls trackway_snapshot(), or `trackway control PID snapshot` comes: to OUTPUT-1.trackway
+    /// and so on
+    #[arg(long, value_name = "SIZE|TIME", value_parser = parse_flight,
+          conflicts_with_all = ["paused", "start_after", "duration", "max_size", "bursts", "to", "discard", "sample", "live"])]
+    pub flight: Option<Flight>,
+    /// Also when the program says by trackway_slow(NS) that something took that long, such as 5ms
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, requires = "flight")]
+    pub slower_than: Option<Duration>,
+}
+
+impl FlightArguments {
+    pub fn options(&self) -> Option<Flight> {
+        self.flight.map(|flight| Flight {
+            slower_than: self.slower_than,
+            ..flight
+        })
+    }
+}
+
+fn parse_flight(text: &str) -> Result<Flight, String> {
+    const MOST_OF_A_TIME: u64 = 1 << 30;
+    let (mut most_bytes, mut longest) = (None, None);
+    for part in text.split(',') {
+        match part.ends_with(['K', 'M', 'G']) {
+            true => most_bytes = Some(parse_trace_size(part)?),
+            false => longest = Some(humantime::parse_duration(part).map_err(|error| error.to_string())?),
+        }
+    }
+    Ok(Flight {
+        most_bytes: most_bytes.unwrap_or(MOST_OF_A_TIME),
+        longest,
+        slower_than: None,
+    })
 }
 
 impl WindowArguments {

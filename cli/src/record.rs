@@ -84,6 +84,7 @@ fn options(arguments: RecordArguments) -> Result<RecordOptions, Failure> {
              binaries and samples are recorded from start to end",
         ));
     }
+    options.flight = arguments.flight.options();
     options.buffer_count = arguments.buffers;
     options.workers = arguments.workers.unwrap_or(options.workers);
     options.measures = arguments.stats;

@@ -174,6 +174,7 @@ struct trackway_callee {
 enum trackway_ring_flags {
     TRACKWAY_DROP_WHEN_FULL = 1, // else wait
     TRACKWAY_DUMP_ORACLE = 2,    // the oracle writes its records, not only their hash
+    TRACKWAY_KEEPS_NEWEST = 4,   // a flight recorder, which records all the time: the program switches no windows
 };
 
 #define TRACKWAY_HARDWARE_EVENTS 4
@@ -217,7 +218,7 @@ struct trackway_ring {
     uint32_t free_waiters;                 // threads that wait on free_events
     uint64_t waited_ns;                    // how long threads have waited on it in all
     _Alignas(64) uint32_t stopped;         // 1: recording ended early; the program writes to private scratch memory
-    uint32_t reserved;
+    uint32_t slow_us;                      // not 0: of latencies from here on the recorder is told, microseconds
     // What is recorded. To open a window: add 1 to `windows` and put what that gives into `window`, if that is 0. To
     // close it: note the time and put 0 there.
     _Alignas(64) uint32_t window; // the number of the open window, or 0
@@ -246,6 +247,7 @@ enum trackway_mark_kind {
     TRACKWAY_OPENS = 1,
     TRACKWAY_CLOSES = 2,
     TRACKWAY_TEXT = 3,
+    TRACKWAY_SNAPSHOT = 4, // a text too; what a flight recorder holds is to be written
 };
 
 enum trackway_mark_cause {

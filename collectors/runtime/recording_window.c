@@ -1,6 +1,7 @@
 // Windows: recording is switched on and off while the program runs, by the recorder or by the program itself. A thread
 // notices that at its next call of a function, and gives each window buffers of its own.
 #include "kernel.h"
+#include "ring_name.h"
 #include "runtime.h"
 
 VISIBLE THREAD_LOCAL uint32_t __trackway_recorded_window;
@@ -60,8 +61,14 @@ static void open_new(struct trackway_ring *ring) {
         note(ring, TRACKWAY_OPENS, number, NULL);
 }
 
-VISIBLE void __trackway_open_window(void) {
+// The ring, if the program may switch its windows.
+static struct trackway_ring *switchable_ring(void) {
     struct trackway_ring *ring = __trackway_process.ring;
+    return ring && !(ring->flags & TRACKWAY_KEEPS_NEWEST) ? ring : NULL;
+}
+
+VISIBLE void __trackway_open_window(void) {
+    struct trackway_ring *ring = switchable_ring();
     if (!ring)
         return;
     uint64_t signals = block_signals();
@@ -73,7 +80,7 @@ VISIBLE void __trackway_open_window(void) {
 }
 
 VISIBLE void __trackway_close_window(void) {
-    struct trackway_ring *ring = __trackway_process.ring;
+    struct trackway_ring *ring = switchable_ring();
     uint32_t open = ring ? open_window(ring) : 0;
     if (!open)
         return;
@@ -86,11 +93,31 @@ VISIBLE void __trackway_close_window(void) {
     restore_signals(signals);
 }
 
-VISIBLE void __trackway_mark(const char *text) {
-    if (!__trackway_process.ring)
-        return;
+static void note_text(uint32_t kind, const char *text) {
+    struct trackway_ring *ring = __trackway_process.ring;
     uint64_t signals = block_signals();
     __trackway_notice_fork();
-    note(__trackway_process.ring, TRACKWAY_TEXT, open_window(__trackway_process.ring), text);
+    note(ring, kind, open_window(ring), text);
     restore_signals(signals);
+}
+
+VISIBLE void __trackway_mark(const char *text) {
+    if (__trackway_process.ring)
+        note_text(TRACKWAY_TEXT, text);
+}
+
+VISIBLE void __trackway_snapshot(void) {
+    if (__trackway_process.ring)
+        note_text(TRACKWAY_SNAPSHOT, "the program asked for it");
+}
+
+VISIBLE void __trackway_slow(uint64_t ns) {
+    struct trackway_ring *ring = __trackway_process.ring;
+    if (!ring || ring->slow_us == 0 || ns / 1000 < ring->slow_us)
+        return;
+    struct text text = {.length = 0};
+    append(&text, "the program took ");
+    append_number(&text, ns / 1000);
+    append(&text, " us");
+    note_text(TRACKWAY_SNAPSHOT, text.bytes);
 }

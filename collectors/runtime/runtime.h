@@ -57,6 +57,9 @@ VISIBLE uint32_t __trackway_join_window(void);
 VISIBLE void __trackway_open_window(void);
 VISIBLE void __trackway_close_window(void);
 VISIBLE void __trackway_mark(const char *text);
+VISIBLE void __trackway_snapshot(void);
+// The program tells how long something took that should be fast.
+VISIBLE void __trackway_slow(uint64_t ns);
 // The number of the window that is open now, or 0. The thread is in that one from now on.
 uint32_t __trackway_follow_window(void);
 

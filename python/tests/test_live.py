@@ -190,9 +190,10 @@ class Kafka(Live):
     def test_collectors_without_files_may_be_killed(self) -> None:
         listen = f"unix:{self.folder}/socket"
         collector = self.collector("-o", self.topic, listen=listen)
-        recorder = live_stage.start_recorder(listen, 200, 5)
+        recorder = live_stage.start_recorder(listen, 200, 15)  # three seconds at least
         for _ in range(2):
             time.sleep(0.5)
+            self.assertIsNone(recorder.poll())
             collector.kill()
             collector = self.collector("-o", self.topic, "--once", listen=listen)
         live_stage.finish(recorder)

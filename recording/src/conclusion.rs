@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use trackway_answers::failure::ERROR;
 use trackway_answers::output;
 use trackway_recorder::{
-    CountsSummary, Output, RecordError, RecordOptions, RecordSummary, SamplesSummary, WhenFull,
+    CountsSummary, Output, RecordError, RecordOptions, RecordSummary, SamplesSummary, Snapshot, SnapshotsSummary,
+    WhenFull,
 };
 use trackway_report::{counted, grouped};
 
@@ -100,6 +101,9 @@ fn warn_of_losses(summary: &RecordSummary, options: &RecordOptions) {
             counted(summary.lost_marks, "mark or switch of a window")
         ));
     }
+    if let Some(snapshots) = &summary.snapshots {
+        warn_of_lost_snapshots(snapshots);
+    }
     if summary.windows == Some(0) {
         output::warn(format!(
             "NO WINDOW WAS OPENED: {program} neither called trackway_start() nor ran long enough, and nobody told the \
@@ -108,6 +112,21 @@ fn warn_of_losses(summary: &RecordSummary, options: &RecordOptions) {
     }
     if summary.interrupted {
         output::warn("recording was interrupted while recorded processes still ran");
+    }
+}
+
+fn warn_of_lost_snapshots(snapshots: &SnapshotsSummary) {
+    if snapshots.refused > 0 {
+        output::warn(format!(
+            "{} that the program asked for were not written: another one was being written, or there had been too many.",
+            counted(snapshots.refused, "snapshot")
+        ));
+    }
+    if snapshots.written.is_empty() {
+        output::warn(
+            "NOTHING WAS STORED: the program ended in order, and nobody asked for a snapshot (`trackway control PID \
+             snapshot`, trackway_snapshot()).",
+        );
     }
 }
 
@@ -151,12 +170,34 @@ fn describe(summary: &RecordSummary, options: &RecordOptions, live: bool) -> Str
             grouped(summary.stored_bytes)
         )
     };
+    if let Some(snapshots) = &summary.snapshots {
+        return describe_snapshots(snapshots, &records);
+    }
     match &options.output {
         Output::File { path, .. } => kept(&path.display()),
         Output::Collector(route) => kept(&route.address),
         Output::Discard if live => format!("{streams}, {records} analysed and not stored, {dropped}"),
         Output::Discard => format!("{streams}{windows}, {records} discarded, {dropped}"),
     }
+}
+
+/// `prog-1.trackway: 65,536 bytes, complete for the last 2.50 s: signal 11 ended the program`, a line for each.
+fn describe_snapshots(snapshots: &SnapshotsSummary, records: &str) -> String {
+    let line = |snapshot: &Snapshot| {
+        let path = snapshot.path.display();
+        let seconds = snapshot.covered_ns as f64 / 1e9;
+        match &snapshot.written {
+            Ok(bytes) => format!(
+                "{path}: {} bytes, complete for the last {seconds:.2} s: {}\n",
+                grouped(*bytes),
+                snapshot.reason
+            ),
+            Err(error) => format!("{path}: not written: {error}\n"),
+        }
+    };
+    let lines: String = snapshots.written.iter().map(line).collect();
+    let count = counted(snapshots.written.len() as u64, "snapshot");
+    format!("{lines}{count} of {records}")
 }
 
 /// `prog.trackway: 4,711 samples, 120 with what follows them, in 65,536 bytes`.
@@ -229,6 +270,7 @@ pub(crate) mod tests {
             samples: None,
             stored_bytes: 1000,
             lost_marks: 0,
+            snapshots: None,
             windows: None,
             dropped_buffers: 0,
             damage: None,

@@ -18,7 +18,8 @@ pub struct MarkInfo {
     pub kind: MarkKind,
     /// Number of the window that opens or closes, from 1; none for others.
     pub window: Option<u64>,
-    /// What made it happen: `start`, `program`, `control`, `timer`, `burst`, `limit`, `region`, `end` or another word.
+    /// What made it happen: `start`, `program`, `control`, `timer`, `burst`, `limit`, `region`, `flight`, `end` or another
+    /// word.
     pub cause: String,
     /// The process, as the system numbers it; none: all processes.
     pub pid: Option<u32>,

@@ -6,6 +6,8 @@ using namespace llvm;
 
 namespace trackway {
 
+bool isLeftAlone(const Function &F, const Filter &Filters) { return Filters.skipsFunction(F) || !canInstrument(F); }
+
 FunctionRecord selectRecord(Function &F, const Filter &Filters, const Namer &Names, ModuleTable &Table) {
     FunctionRecord R;
     R.F = &F;
@@ -13,10 +15,9 @@ FunctionRecord selectRecord(Function &F, const Filter &Filters, const Namer &Nam
     FunctionAccesses Selected = selectAccesses(F);
     R.Covered.Accesses = Selected.Recordable.size() + Selected.Unrecordable;
     R.Covered.Unrecordable = Selected.Unrecordable;
-    bool IsFiltered = Filters.skipsFunction(F);
-    R.IsLeftAlone = IsFiltered || !canInstrument(F);
+    R.IsLeftAlone = isLeftAlone(F, Filters);
     if (R.IsLeftAlone) {
-        (IsFiltered ? R.Covered.Filtered : R.Covered.Unrecordable) += Selected.Recordable.size();
+        (Filters.skipsFunction(F) ? R.Covered.Filtered : R.Covered.Unrecordable) += Selected.Recordable.size();
         return R;
     }
     for (const Access &A : Selected.Recordable) {

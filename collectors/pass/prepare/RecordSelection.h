@@ -6,6 +6,9 @@
 
 namespace trackway {
 
+// Whether nothing of the function is recorded: a filter says so, or it can't be instrumented.
+bool isLeftAlone(const llvm::Function &F, const Filter &Filters);
+
 // The function's accesses that can be recorded and that no filter leaves out, with their names and locations.
 FunctionRecord selectRecord(llvm::Function &F, const Filter &Filters, const Namer &Names, ModuleTable &Table);
 

@@ -1,5 +1,6 @@
 #include "record/RecordPass.h"
 
+#include "LlvmVersion.h"
 #include "code/Accesses.h"
 #include "code/Allocators.h"
 #include "names/Attribution.h"
@@ -91,7 +92,7 @@ class ModuleRecorder {
         }
         std::vector<Function *> Rests;
         for (Function *F : Functions)
-            if (O.SplitLoops && !Switching.contains(F) && !Filters.skipsFunction(*F) && canInstrument(*F))
+            if (O.SplitLoops && !Switching.contains(F) && !isLeftAlone(*F, Filters))
                 llvm::append_range(Rests, splitLongLoops(*F, Runtime, Questions));
         for (Function *Rest : Rests)
             ChoosesAlways.insert(Rest); // who calls it wants the other version
@@ -108,6 +109,10 @@ class ModuleRecorder {
     // ---- One function ----
 
     void record(Function &F) {
+        if (!isLeftAlone(F, Filters)) {
+            Versions.keepPlain(F, /*AlwaysChooses=*/ChoosesAlways.contains(&F));
+            leaveLargeLoopsToRests(F, Questions[&F]);
+        }
         FunctionRecord R = selectRecord(F, Filters, Names, Table);
         if (R.IsLeftAlone)
             return Table.addFunction(R);
@@ -124,7 +129,6 @@ class ModuleRecorder {
         if (O.Oracle)
             Reference.collect(F, {[&](const Instruction &I, unsigned Part) { return !isFiltered(I, Part); },
                                   [&](const Instruction &I) { return hasValue(I); }});
-        Versions.keepPlain(F, /*AlwaysChooses=*/ChoosesAlways.contains(&F));
         askInRecordingCopy(Questions[&F], Runtime);
         forgetMemoryEffectsOfCalls(F);
         gatherAllocas(F);
@@ -168,6 +172,8 @@ class ModuleRecorder {
         R.Segments = emitPlan(F, P, Frequencies, Table.segmentCount(), Runtime, R.Flow);
         if (Flows)
             printFlow(*Flows, F, P, R.Flow);
+        if (!isUnoptimised(F, O))
+            forgetVariables(F);
     }
 
     // The oracle finds accesses by its own walk; what is filtered is decided for both by the same lists.
@@ -184,6 +190,14 @@ class ModuleRecorder {
         R.Accesses.clear();
         R.Allocations.clear();
         R.OrderPoints.clear();
+    }
+
+    // Backtraces need lines. Where each variable stands at each instruction would be an eighth of the time to compile.
+    static void forgetVariables(Function &F) {
+        for (BasicBlock &BB : F)
+            for (Instruction &I : make_early_inc_range(BB))
+                if (dropDebugRecords(I); isa<DbgVariableIntrinsic>(I))
+                    I.eraseFromParent();
     }
 
     // ---- Allocations ----

@@ -62,6 +62,16 @@ static bool hasCalls(const Loop &L) {
     return any_of(L.blocks(), [](const BasicBlock *BB) { return any_of(*BB, endsUnit); });
 }
 
+// A recording copy has some six times the instructions of a plain one, so what is recorded of these loops is in the
+// function with their rest only. Calling that takes as long as recording some ten accesses.
+static bool isLarge(const Loop &L) {
+    constexpr size_t Least = 100;
+    size_t Size = 0;
+    for (const BasicBlock *BB : L.blocks())
+        Size += BB->sizeWithoutDebug();
+    return Size >= Least;
+}
+
 static bool canBeSplit(const Loop &L) {
     SmallVector<BasicBlock *, 4> Exits;
     L.getExitBlocks(Exits);
@@ -71,9 +81,20 @@ static bool canBeSplit(const Loop &L) {
 
 // ---- One loop ----
 
+static void endAfterPhis(BasicBlock &BB) {
+    for (BasicBlock *After : successors(&BB))
+        After->removePredecessor(&BB);
+    for (Instruction &I : make_early_inc_range(reverse(BB)))
+        if (!isa<PHINode>(I)) {
+            if (!I.use_empty())
+                I.replaceAllUsesWith(PoisonValue::get(I.getType()));
+            I.eraseFromParent();
+        }
+}
+
 namespace {
 
-// Where a value that the loop leaves stands until its function has returned.
+// Where a value stands that the loop takes with it, or leaves until its function has returned.
 struct Place {
     PHINode *Phi;
     unsigned Field;
@@ -105,7 +126,7 @@ class Splitter {
 
     Function *run(WindowQuestions &Questions) {
         Function *Rest = makeRest();
-        Questions[Rest].push_back(stop(*Rest));
+        Questions[Rest].push_back({stop(*Rest), {}});
         EliminateUnreachableBlocks(*Rest);
         Questions[&F].push_back(callRest(*Rest));
         return Rest;
@@ -146,6 +167,7 @@ class Splitter {
 
     void addPlace(PHINode &Phi, SmallVectorImpl<Place> &To) { To.push_back({&Phi, static_cast<unsigned>(To.size())}); }
 
+    // What the rest leaves in memory on a way out, each of which has all of that memory for itself.
     StructType *typeOf(ArrayRef<Place> Places) const {
         SmallVector<Type *, 8> Types;
         for (Place P : Places)
@@ -153,36 +175,52 @@ class Splitter {
         return StructType::get(C, Types);
     }
 
-    // A part of what the rest leaves in memory; each way out has all of that memory for itself.
-    Value *field(IRBuilder<> &B, Value *Out, ArrayRef<Place> Places, unsigned Field) const {
-        return B.CreateStructGEP(typeOf(Places), Out, Field);
+    // What the rest takes from there: what is carried into its first iteration, and then its inputs.
+    StructType *typeOfTaken() const {
+        SmallVector<Type *, 8> Types;
+        for (Place P : Carried)
+            Types.push_back(P.Phi->getType());
+        for (Value *V : Inputs)
+            Types.push_back(V->getType());
+        return StructType::get(C, Types);
+    }
+
+    StoreInst *store(IRBuilder<> &B, Value *V, Value *To, StructType *Ty, unsigned Field) const {
+        StoreInst *Store = B.CreateStore(V, B.CreateStructGEP(Ty, To, Field));
+        markOurs(*Store);
+        return Store;
+    }
+
+    LoadInst *load(IRBuilder<> &B, Value *From, StructType *Ty, unsigned Field) const {
+        LoadInst *Value = B.CreateLoad(Ty->getElementType(Field), B.CreateStructGEP(Ty, From, Field));
+        markOurs(*Value);
+        return Value;
     }
 
     // ---- The function with the rest of the loop ----
 
     Function *makeRest() {
-        SmallVector<Type *, 8> Parameters{PointerType::getUnqual(C)};
-        for (Place P : Carried)
-            Parameters.push_back(P.Phi->getType());
-        for (Value *V : Inputs)
-            Parameters.push_back(V->getType());
-        auto *Rest =
-            Function::Create(FunctionType::get(Type::getInt32Ty(C), Parameters, false), GlobalValue::InternalLinkage,
-                             F.getAddressSpace(), F.getName() + ".loop", F.getParent());
+        auto *Type = FunctionType::get(Type::getInt32Ty(C), {PointerType::getUnqual(C)}, false);
+        auto *Rest = Function::Create(Type, GlobalValue::InternalLinkage, F.getAddressSpace(), F.getName() + ".loop",
+                                      F.getParent());
+        auto *Entry = BasicBlock::Create(C, "begin", Rest);
         ValueToValueMapTy Map;
         for (Argument &A : F.args())
             Map[&A] = PoisonValue::get(A.getType());
-        auto *Next = Rest->arg_begin() + 1 + Carried.size();
-        for (Value *V : Inputs) {
+        IRBuilder<> B(Entry);
+        SmallVector<Value *, 8> Taken;
+        for (auto [Number, V] : enumerate(Inputs)) {
+            Taken.push_back(load(B, Rest->arg_begin(), typeOfTaken(), Carried.size() + Number));
             if (isa<Argument>(V))
-                Map[V] = Next;
-            ++Next;
+                Map[V] = Taken.back();
         }
         SmallVector<ReturnInst *, 4> Returns;
         CloneFunctionInto(Rest, &F, Map, CloneFunctionChangeType::LocalChangesOnly, Returns);
         dress(*Rest);
-        takeInputs(*Rest, Map);
-        begin(*Rest, Map);
+        for (auto [V, Given] : zip(Inputs, Taken))
+            if (auto *Copy = dyn_cast<Instruction>(Map[V]); isa<Instruction>(V) && Copy)
+                Copy->replaceAllUsesWith(Given);
+        begin(*Entry, *Rest, Map);
         for (auto [Number, Exit] : enumerate(Exits))
             leave(*Rest, *cast<BasicBlock>(Map[Exit]), Left[Exit], Number + 1, Map);
         AgainInRest = cast<BasicBlock>(Map[&Again]);
@@ -209,40 +247,18 @@ class Splitter {
             Rest.setPersonalityFn(F.getPersonalityFn());
     }
 
-    void takeInputs(Function &Rest, ValueToValueMapTy &Map) {
-        auto *Parameter = Rest.arg_begin() + 1 + Carried.size();
-        for (Value *V : Inputs) {
-            if (auto *Copy = dyn_cast<Instruction>(Map[V]); isa<Instruction>(V) && Copy)
-                Copy->replaceAllUsesWith(Parameter);
-            ++Parameter;
-        }
-    }
-
-    void begin(Function &Rest, ValueToValueMapTy &Map) {
-        auto *Head = cast<BasicBlock>(Map[&Header]);
-        auto *Entry = BasicBlock::Create(C, "begin", &Rest, &Rest.getEntryBlock());
-        BranchInst::Create(Head, Entry);
-        auto *Parameter = Rest.arg_begin() + 1;
+    void begin(BasicBlock &Entry, Function &Rest, ValueToValueMapTy &Map) {
+        IRBuilder<> B(&Entry);
         for (Place P : Carried)
-            cast<PHINode>(Map[P.Phi])->addIncoming(Parameter++, Entry);
-    }
-
-    void store(IRBuilder<> &B, Function &Rest, Value *V, ArrayRef<Place> Places, unsigned Field) const {
-        markOurs(*B.CreateStore(V, field(B, Rest.arg_begin(), Places, Field)));
+            cast<PHINode>(Map[P.Phi])->addIncoming(load(B, Rest.arg_begin(), typeOfTaken(), P.Field), &Entry);
+        B.CreateBr(cast<BasicBlock>(Map[&Header]));
     }
 
     void leave(Function &Rest, BasicBlock &Exit, ArrayRef<Place> Places, unsigned Number, ValueToValueMapTy &Map) {
-        for (BasicBlock *After : successors(&Exit))
-            After->removePredecessor(&Exit);
-        for (Instruction &I : make_early_inc_range(reverse(Exit)))
-            if (!isa<PHINode>(I)) {
-                if (!I.use_empty())
-                    I.replaceAllUsesWith(PoisonValue::get(I.getType()));
-                I.eraseFromParent();
-            }
+        endAfterPhis(Exit);
         IRBuilder<> B(&Exit);
         for (Place P : Places)
-            store(B, Rest, Map[P.Phi], Places, P.Field);
+            store(B, Map[P.Phi], Rest.arg_begin(), typeOf(Places), P.Field);
         B.CreateRet(B.getInt32(Number));
     }
 
@@ -251,7 +267,7 @@ class Splitter {
         auto *Stop = BasicBlock::Create(C, "stop", &Rest);
         IRBuilder<> B(Stop);
         for (Place P : CarriedInRest)
-            store(B, Rest, P.Phi->getIncomingValueForBlock(AgainInRest), Carried, P.Field);
+            store(B, P.Phi->getIncomingValueForBlock(AgainInRest), Rest.arg_begin(), typeOf(Carried), P.Field);
         B.CreateRet(B.getInt32(GoesOn));
         return ask(*AgainInRest, *Stop, *AgainInRest->getTerminator()->getSuccessor(0));
     }
@@ -271,21 +287,25 @@ class Splitter {
 
     // ---- The call of it ----
 
-    ICmpInst *callRest(Function &Rest) {
+    WindowQuestion callRest(Function &Rest) {
         auto *Call = BasicBlock::Create(C, "switch", &F);
-        AllocaInst *Out = placeForLeft();
+        AllocaInst *Left = placeForLeft();
         IRBuilder<> B(Call);
-        SmallVector<Value *, 8> Arguments{Out};
-        for (Place P : Carried)
-            Arguments.push_back(P.Phi->getIncomingValueForBlock(&Again));
-        Arguments.append(Inputs.begin(), Inputs.end());
+        std::vector<CarriedValue> Given;
+        bool IsLarge = isLarge(L);
+        for (Place P : Carried) {
+            Value *V = P.Phi->getIncomingValueForBlock(&Again);
+            Given.push_back({P.Phi, store(B, V, Left, typeOfTaken(), P.Field)});
+        }
+        for (auto [Number, V] : enumerate(Inputs))
+            store(B, V, Left, typeOfTaken(), Carried.size() + Number);
         B.SetCurrentDebugLocation(location());
-        CallInst *Result = B.CreateCall(&Rest, Arguments);
+        CallInst *Result = B.CreateCall(&Rest, {Left});
         BasicBlock &Next = blockBeforeHeader();
-        auto *Choice = B.CreateSwitch(Result, come(*Out, CarriedByNext, Next), Exits.size());
+        auto *Choice = B.CreateSwitch(Result, come(*Left, CarriedByNext, Next), Exits.size());
         for (auto [Number, Exit] : enumerate(Exits))
-            Choice->addCase(B.getInt32(Number + 1), come(*Out, Left[Exit], *Exit));
-        return ask(Again, *Call, Next);
+            Choice->addCase(B.getInt32(Number + 1), come(*Left, this->Left[Exit], *Exit));
+        return {ask(Again, *Call, Next), {IsLarge ? &Header : nullptr, Call, std::move(Given)}};
     }
 
     // Where the loop's own way to the next iteration meets the one from its rest, so that the loop has one latch still.
@@ -308,8 +328,8 @@ class Splitter {
     // One for all loops of the function, since frames should stay small.
     AllocaInst *placeForLeft() {
         const DataLayout &DL = F.getParent()->getDataLayout();
-        uint64_t Size = sizeOf(typeOf(Carried));
-        Align Alignment = DL.getABITypeAlign(typeOf(Carried));
+        uint64_t Size = sizeOf(typeOfTaken());
+        Align Alignment = DL.getABITypeAlign(typeOfTaken());
         for (auto &Entry : Left) {
             Size = std::max(Size, sizeOf(typeOf(Entry.second)));
             Alignment = std::max(Alignment, DL.getABITypeAlign(typeOf(Entry.second)));
@@ -332,11 +352,8 @@ class Splitter {
     BasicBlock *come(AllocaInst &Out, ArrayRef<Place> Places, BasicBlock &To) {
         auto *BB = BasicBlock::Create(C, "back", &F);
         IRBuilder<> B(BB);
-        for (Place P : Places) {
-            LoadInst *Value = B.CreateLoad(P.Phi->getType(), field(B, &Out, Places, P.Field));
-            markOurs(*Value);
-            P.Phi->addIncoming(Value, BB);
-        }
+        for (Place P : Places)
+            P.Phi->addIncoming(load(B, &Out, typeOf(Places), P.Field), BB);
         B.CreateBr(&To);
         return BB;
     }
@@ -398,8 +415,25 @@ std::vector<Function *> splitLongLoops(Function &F, const RuntimeSymbols &Runtim
     return Rests;
 }
 
-void askInRecordingCopy(ArrayRef<ICmpInst *> Questions, const RuntimeSymbols &Runtime) {
-    for (ICmpInst *Changes : Questions) {
+// The head of the loop goes to the call of the rest, and comes back where that says that the loop goes on.
+static void replaceByRest(const LargeLoop &L) {
+    endAfterPhis(*L.Header);
+    BranchInst::Create(L.CallOfRest, L.Header);
+    for (CarriedValue V : L.Carried)
+        V.Given->setOperand(0, V.Phi);
+}
+
+void leaveLargeLoopsToRests(Function &F, std::vector<WindowQuestion> &Questions) {
+    for (const WindowQuestion &Q : Questions)
+        if (Q.In.Header)
+            replaceByRest(Q.In);
+    erase_if(Questions, [](const WindowQuestion &Q) { return Q.In.Header != nullptr; });
+    EliminateUnreachableBlocks(F);
+}
+
+void askInRecordingCopy(ArrayRef<WindowQuestion> Questions, const RuntimeSymbols &Runtime) {
+    for (const WindowQuestion &Q : Questions) {
+        ICmpInst *Changes = Q.Changes;
         IRBuilder<> B(Changes);
         Value *Place = B.CreateThreadLocalAddress(Runtime.Window);
         LoadInst *Joined = B.CreateLoad(B.getInt32Ty(), Place);

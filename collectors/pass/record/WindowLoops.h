@@ -15,17 +15,40 @@
 
 namespace trackway {
 
-// In each function, the questions before all iterations of a loop but the first one: whether the other copy is to go
-// on. They are asked as the plain copy has to.
-using WindowQuestions = llvm::DenseMap<const llvm::Function *, std::vector<llvm::ICmpInst *>>;
+// A value that the next iteration begins with, and where the call of the rest is given it.
+struct CarriedValue {
+    llvm::PHINode *Phi;
+    llvm::StoreInst *Given;
+};
+
+// A loop of which there is one recording copy only, in the function with its rest.
+struct LargeLoop {
+    llvm::BasicBlock *Header = nullptr; // none where the loop is no such loop
+    llvm::BasicBlock *CallOfRest = nullptr;
+    std::vector<CarriedValue> Carried;
+};
+
+// The question before all iterations of a loop but the first one: whether the other copy is to go on. It is asked as
+// the plain copy has to.
+struct WindowQuestion {
+    llvm::ICmpInst *Changes;
+    LargeLoop In;
+};
+
+// Those of each function.
+using WindowQuestions = llvm::DenseMap<const llvm::Function *, std::vector<WindowQuestion>>;
 
 // Splits the outermost loops that contain calls. Others stay whole, so that they are one operation of the record.
 // Returns the functions with the rests of these loops, and adds the questions in all of them.
 std::vector<llvm::Function *> splitLongLoops(llvm::Function &F, const RuntimeSymbols &Runtime,
                                              WindowQuestions &Questions);
 
+// Makes the function a recording copy that calls the rest in place of each large loop, from the first iteration on.
+// Removes their questions.
+void leaveLargeLoopsToRests(llvm::Function &F, std::vector<WindowQuestion> &Questions);
+
 // Makes the questions those of the recording copy: whether the thread records in the window that is open.
-void askInRecordingCopy(llvm::ArrayRef<llvm::ICmpInst *> Questions, const RuntimeSymbols &Runtime);
+void askInRecordingCopy(llvm::ArrayRef<WindowQuestion> Questions, const RuntimeSymbols &Runtime);
 
 // The functions that may call themselves, by way of others too, within the module.
 llvm::DenseSet<const llvm::Function *> recursiveFunctions(llvm::Module &M);

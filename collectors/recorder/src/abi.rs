@@ -9,6 +9,7 @@ pub const RING_MAGIC: u64 = 0x474E_4952_594B_5254;
 
 pub const DROP_WHEN_FULL: u32 = 1;
 pub const DUMP_ORACLE: u32 = 2;
+pub const KEEPS_NEWEST: u32 = 4;
 
 /// The kernel sets it in `recorder_thread` when the recorder ends.
 #[cfg(test)]
@@ -42,6 +43,7 @@ pub const CLOSINGS: usize = 32;
 pub const MARK_OPENS: u32 = 1;
 pub const MARK_CLOSES: u32 = 2;
 pub const MARK_TEXT: u32 = 3;
+pub const MARK_SNAPSHOT: u32 = 4;
 
 pub const BY_PROGRAM: u32 = 1;
 pub const BY_CONTROL: u32 = 2;
@@ -122,7 +124,7 @@ pub struct FreeSide {
 #[repr(C, align(64))]
 pub struct Stop {
     pub stopped: AtomicU32,
-    pub reserved: AtomicU32,
+    pub slow_us: AtomicU32,
 }
 
 #[repr(C, align(64))]

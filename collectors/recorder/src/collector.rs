@@ -33,6 +33,7 @@ use crate::clock::RecordingClock;
 use crate::encoding::{Payload, Queue};
 use crate::processes::{Image, Processes};
 use crate::ring::{Ring, SlotWords};
+use crate::sink::flight::SnapshotRequest;
 use crate::CountsSummary;
 
 /// Scratch buffers that a stream may have filled: it takes a microsecond to fill one.
@@ -80,6 +81,10 @@ pub struct Collector<'scope> {
     pub thread_stacks: ThreadStacks,
     sequences: HashMap<u8, u64>,
     marks: MarksTaken,
+    /// Windows are the recorder's own business, and no part of the trace.
+    pub keeps_newest: bool,
+    /// Why the program wants snapshots.
+    pub wanted_snapshots: Vec<String>,
     /// Names of the regions that were counted.
     regions: HashSet<Vec<u8>>,
     pub totals: Totals,
@@ -131,6 +136,8 @@ impl<'scope> Collector<'scope> {
             thread_stacks: ThreadStacks::default(),
             sequences: HashMap::new(),
             marks: MarksTaken::default(),
+            keeps_newest: false,
+            wanted_snapshots: Vec::new(),
             regions: HashSet::new(),
             totals: Totals::default(),
         }
@@ -395,9 +402,14 @@ impl<'scope> Collector<'scope> {
         *next - 1
     }
 
-    /// Notes what streams dropped at their end, what is damaged, and what the oracle counted. Nothing can be collected any
-    /// more.
-    pub fn finish(mut self, reason: GapReason) -> Totals {
+    /// What is queued by now goes to a snapshot.
+    pub fn push_snapshot(&mut self, request: SnapshotRequest) {
+        self.queue.push_snapshot(request);
+    }
+
+    /// Notes what streams dropped at their end, what is damaged, and what the oracle counted, and then asks for the last
+    /// snapshot. Nothing can be collected any more.
+    pub fn finish(mut self, reason: GapReason, last: Option<SnapshotRequest>) -> Totals {
         let mut summary = Vec::new();
         for (stream, slot) in (0..).zip(self.ring.slots(0)) {
             self.finish_stream(stream, &slot, reason);
@@ -414,6 +426,9 @@ impl<'scope> Collector<'scope> {
             );
         }
         self.finish_damage();
+        if let Some(request) = last {
+            self.push_snapshot(request);
+        }
         self.totals.processes = self.processes.numbered().into();
         self.totals
     }

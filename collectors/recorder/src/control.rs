@@ -34,6 +34,8 @@ pub enum ControlRequest {
     Mark(String),
     /// What is recorded so far.
     Status,
+    /// What a flight recorder holds is written.
+    Snapshot,
 }
 
 /// What it says to that.
@@ -41,6 +43,8 @@ pub enum ControlRequest {
 #[serde(rename_all = "lowercase")]
 pub enum ControlAnswer {
     Done(String),
+    /// There will be a trace, as soon as it is whole.
+    Written(PathBuf),
     Refused(String),
 }
 

@@ -15,11 +15,12 @@ use std::time::Duration;
 
 use trackway_trace::{Chunk, ChunkEncoder, ChunkFields, TraceError};
 
-use jobs::{Job, Jobs};
+use jobs::{Job, Jobs, Work};
 use worker::Worker;
 
 use crate::pace::{timed, Pace};
 use crate::ring::Ring;
+use crate::sink::flight::SnapshotRequest;
 use crate::sink::{Sink, Written};
 use crate::work::RecorderWork;
 
@@ -98,20 +99,27 @@ impl Output {
         self.turns.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn lock_in_turn(&self, ticket: u64) -> MutexGuard<'_, Turns> {
+        self.turn_changed
+            .wait_while(self.lock(), |turns| turns.next_ticket != ticket)
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Writes a chunk, none if chunks are discarded, when its turn has come, and says how long writing took.
     fn write_in_turn(&self, ticket: u64, chunk: Result<Option<Chunk>, TraceError>) -> (Written, Duration) {
-        let mut turns = self.lock();
-        while turns.next_ticket != ticket {
-            turns = self
-                .turn_changed
-                .wait(turns)
-                .unwrap_or_else(PoisonError::into_inner);
-        }
+        let mut turns = self.lock_in_turn(ticket);
         let written = timed(|| turns.sink.append(chunk));
         turns.next_ticket += 1;
         self.stored_bytes.store(turns.sink.stored_bytes(), Relaxed);
         self.turn_changed.notify_all();
         written
+    }
+
+    fn snapshot_in_turn(&self, ticket: u64, request: SnapshotRequest) {
+        let mut turns = self.lock_in_turn(ticket);
+        turns.sink.snapshot(request);
+        turns.next_ticket += 1;
+        self.turn_changed.notify_all();
     }
 }
 
@@ -134,15 +142,20 @@ impl Queue<'_> {
     }
 
     pub fn push(&mut self, fields: ChunkFields, payload: Payload) {
-        let job = Job {
-            ticket: self.next_ticket,
-            fields,
-            payload,
-        };
-        self.next_ticket += 1;
-        let held = job.payload.held_bytes();
+        let held = payload.held_bytes();
         self.output.waiting_bytes.fetch_add(held, Relaxed);
-        self.output.jobs.push(job, self.ring);
+        self.push_work(Work::Chunk { fields, payload });
+    }
+
+    /// Writes what was pushed so far, as far as a flight recorder still holds it.
+    pub fn push_snapshot(&mut self, request: SnapshotRequest) {
+        self.push_work(Work::Snapshot(request));
+    }
+
+    fn push_work(&mut self, work: Work) {
+        let ticket = self.next_ticket;
+        self.next_ticket += 1;
+        self.output.jobs.push(Job { ticket, work }, self.ring);
     }
 }
 

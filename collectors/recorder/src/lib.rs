@@ -27,6 +27,7 @@ mod ring;
 mod sampling;
 mod signals;
 mod sink;
+mod snapshots;
 mod stack_room;
 mod step_costs;
 mod streaming;
@@ -53,6 +54,7 @@ use ring::Ring;
 use sampling::{Opening, Sampling};
 use signals::Signals;
 use sink::Sink;
+use snapshots::Snapshots;
 use windows::Schedule;
 
 pub use abi::ABI;
@@ -61,16 +63,19 @@ pub use control::{control, ControlAnswer, ControlError, ControlRequest};
 pub use error::RecordError;
 pub use hardware::{available_events, HardwareEvent, Unavailable, HARDWARE_EVENTS, MOST_HARDWARE_EVENTS};
 pub use options::{
-    AllocationTracer, BinaryClient, Bursts, Compression, Output, RecordOptions, Route, WhenFull,
+    AllocationTracer, BinaryClient, Bursts, Compression, Flight, Output, RecordOptions, Route, WhenFull,
     WindowOptions, MOST_STACK_FRAMES,
 };
 pub use sampling::sample_process;
+pub use sink::flight::{Snapshot, SnapshotBoard, SnapshotRequest};
 pub use sink::{ChunkSink, SinkError};
 pub use streaming::{
     collect, Address, ArrivedChunk, CollectError, CollectEvent, CollectOptions, CollectOutput,
     CollectSummary, Feed, FeedError, TraceFeed,
 };
-pub use summary::{CountsSummary, Loss, ProgramEnd, RecordSummary, Remains, SamplesSummary};
+pub use summary::{
+    CountsSummary, Loss, ProgramEnd, RecordSummary, Remains, SamplesSummary, SnapshotsSummary,
+};
 pub use trackway_sampler::{
     Choice as SampleChoice, Pace, PreparedSampler, SamplerError, SamplerOptions, USUAL_RATE, USUAL_WINDOW,
 };
@@ -140,6 +145,7 @@ fn record_to(
     let mut sink = Sink::new(open()?, options.compression).map_err(trace_error)?;
     let impatience = Arc::new(AtomicBool::new(false));
     sink.heed(&impatience);
+    let board = sink.snapshots();
     watch(&ring);
     let started_child = program::start(options, &ring, configuration.as_ref(), gate);
     // If the program could not be started because it can't be sampled, report that.
@@ -183,11 +189,13 @@ fn record_to(
             ))
         })
         .ok();
+    let mut snapshots = Snapshots::begin(options, board.clone(), clock.description().base_ns);
     let (totals, samples, interrupted, end_ns, thread_stacks) = std::thread::scope(|scope| {
         let program = Program::watch(child, &end, &ring, scope);
         let queue = encoding::start(encoders, &output, &ring, scope);
         let mut collector = Collector::new(&ring, queue, &clock);
         collector.start(&start_info);
+        collector.keeps_newest = snapshots.is_some();
         let mut recording = Recording {
             ring: &ring,
             collector: &mut collector,
@@ -200,6 +208,7 @@ fn record_to(
             count_looks: ((0, 0), 0),
             schedule: Schedule::begin(&options.windows, Instant::now()),
             control: control.as_ref(),
+            snapshots: snapshots.as_mut(),
             started,
         };
         let interrupted = recording.run();
@@ -209,8 +218,11 @@ fn record_to(
         let samples = sampling.map(|sampling| sampling.finish(&clock, &mut collector));
         collector.push_names(options);
         let thread_stacks = collector.thread_stacks.ranges();
+        let last = snapshots
+            .as_mut()
+            .and_then(|snapshots| snapshots.at_end(&clock, end.get()));
         (
-            collector.finish(missing_reason(options)),
+            collector.finish(missing_reason(options), last),
             samples,
             interrupted,
             clock.now_ns(),
@@ -240,6 +252,10 @@ fn record_to(
         samples,
         stored_bytes: sink.stored_bytes(),
         lost_marks: totals.lost_marks,
+        snapshots: snapshots.map(|snapshots| SnapshotsSummary {
+            written: board.map_or(Vec::new(), |board| board.done()),
+            refused: snapshots.refused,
+        }),
         windows: (options.windows.has_any() || ring.window_count() > 1 || ring.open_window().is_none())
             .then(|| ring.window_count()),
         dropped_buffers: totals.dropped,

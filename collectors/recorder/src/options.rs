@@ -67,6 +67,17 @@ impl WindowOptions {
     }
 }
 
+/// What a flight recorder holds, and what makes it write that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Flight {
+    /// Bytes of encoded records.
+    pub most_bytes: u64,
+    /// Records that are older are let go.
+    pub longest: Option<Duration>,
+    /// A latency of which the program tells (`trackway_slow`) and that isn't below this is worth a snapshot.
+    pub slower_than: Option<Duration>,
+}
+
 /// What to run, where the trace goes and how.
 #[derive(Debug, Clone)]
 pub struct RecordOptions {
@@ -104,6 +115,9 @@ pub struct RecordOptions {
     pub sampling: Option<SamplerOptions>,
     /// When a program of `trackway cc` is recorded.
     pub windows: WindowOptions,
+    /// Only the newest records are kept, until a snapshot is asked for: each goes to a file of its own, which is named
+    /// after the output.
+    pub flight: Option<Flight>,
     /// Where the program's standard output and standard error go in place of a terminal.
     pub instead_of_terminal: Option<Arc<File>>,
     /// Called, from any thread, with messages for the user while the program runs.
@@ -134,6 +148,7 @@ impl RecordOptions {
             hardware: Vec::new(),
             sampling: None,
             windows: WindowOptions::default(),
+            flight: None,
             instead_of_terminal: None,
             notify: |_| (),
             progress: |_| (),

@@ -10,10 +10,13 @@ use crate::program::{EndOfProgram, Program};
 use crate::ring::{BufferWords, Cause, Ring};
 use crate::sampling::Sampling;
 use crate::signals::Signals;
+use crate::snapshots::{Asker, Snapshots};
 use crate::windows::Schedule;
 
 /// The longest sleep, and so the longest delay until signals and the end of forked processes are noticed.
 const LONGEST_WAIT: Duration = Duration::from_millis(20);
+/// How often it is looked whether threads have handed over what a snapshot is to have.
+const SHORTEST_WAIT: Duration = Duration::from_millis(1);
 /// Interval between searches for buffers of threads and processes that are gone. The recorder also searches whenever
 /// the program lacks buffers.
 const SWEEP_INTERVAL: Duration = Duration::from_millis(100);
@@ -40,6 +43,8 @@ pub struct Recording<'a, 'scope> {
     pub schedule: Schedule,
     /// None: it could not be made.
     pub control: Option<&'a ControlSocket>,
+    /// None: this is no flight recorder.
+    pub snapshots: Option<&'a mut Snapshots>,
     pub started: Instant,
 }
 
@@ -81,6 +86,7 @@ impl Recording<'_, '_> {
             }
             if progress == 0 && all_ended && !is_overloaded && !self.collector.processes.any_lives() {
                 self.collector.take_marks();
+                self.take_snapshots();
                 return false;
             }
             if progress == 0 {
@@ -89,6 +95,10 @@ impl Recording<'_, '_> {
                     .as_ref()
                     .map_or(LONGEST_WAIT, |sampling| sampling.wait());
                 let until_switch = self.schedule.wait(Instant::now()).unwrap_or(LONGEST_WAIT);
+                let until_switch = until_switch.min(match self.waits_for_snapshot() {
+                    true => SHORTEST_WAIT,
+                    false => LONGEST_WAIT,
+                });
                 self.ring
                     .wait_for_full(seen, wait.min(until_switch).min(LONGEST_WAIT));
             }
@@ -103,11 +113,35 @@ impl Recording<'_, '_> {
             control.serve(|request| self.answer(request));
         }
         self.collector.take_marks();
+        self.take_snapshots();
+    }
+
+    /// Asks for the snapshots that the program wants, and has those written that are ready.
+    fn take_snapshots(&mut self) {
+        let reasons = std::mem::take(&mut self.collector.wanted_snapshots);
+        let Some(snapshots) = &mut self.snapshots else {
+            return;
+        };
+        for reason in reasons {
+            // The summary says how many were refused.
+            let _ = snapshots.ask(self.ring, self.clock, Asker::Program, &reason);
+        }
+        if let Some(request) = snapshots.due(self.ring) {
+            self.collector.push_snapshot(request);
+        }
+    }
+
+    fn waits_for_snapshot(&self) -> bool {
+        self.snapshots.as_ref().is_some_and(|snapshots| snapshots.is_pending())
     }
 
     fn answer(&mut self, request: ControlRequest) -> ControlAnswer {
         let stored = self.collector.stored_bytes();
         match request {
+            ControlRequest::Start | ControlRequest::Stop if self.snapshots.is_some() => ControlAnswer::Refused(
+                "a flight recorder records all the time; `trackway control PID snapshot` writes what it holds".to_owned(),
+            ),
+            ControlRequest::Snapshot => self.snapshot(),
             ControlRequest::Start if self.schedule.is_full(stored) => ControlAnswer::Refused(format!(
                 "the trace has its greatest size, {stored} bytes (--max-size)"
             )),
@@ -133,6 +167,19 @@ impl Recording<'_, '_> {
                 ControlAnswer::Done("marked".to_owned())
             }
             ControlRequest::Status => ControlAnswer::Done(self.status(stored)),
+        }
+    }
+
+    fn snapshot(&mut self) -> ControlAnswer {
+        let Some(snapshots) = &mut self.snapshots else {
+            return ControlAnswer::Refused(
+                "this is no flight recorder (`trackway record --flight 512M`): all is written as it comes".to_owned(),
+            );
+        };
+        let asked = snapshots.ask(self.ring, self.clock, Asker::Control, "`trackway control` asked for it");
+        match asked {
+            Ok(path) => ControlAnswer::Written(path),
+            Err(reason) => ControlAnswer::Refused(reason),
         }
     }
 

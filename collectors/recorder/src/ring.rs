@@ -69,6 +69,9 @@ impl Ring {
         };
         ring.ids().next_segment_id.store(1, Relaxed);
         ring.prepare_windows(options.windows.begins_open());
+        let slow = options.flight.and_then(|flight| flight.slower_than);
+        let slow_us = slow.map_or(0, |limit| limit.as_micros().clamp(1, u32::MAX.into()) as u32);
+        ring.stop_side().slow_us.store(slow_us, Relaxed);
         Ok(Self {
             constants: ring.write_header(&new_header(options, &layout)),
             ..ring
@@ -376,7 +379,8 @@ fn new_header(options: &RecordOptions, layout: &Layout) -> RingHeader {
     let mut header: RingHeader = unsafe { std::mem::zeroed() };
     header.magic = abi::RING_MAGIC;
     header.abi = abi::ABI;
-    header.flags = drop_flag | dump_flag;
+    let flight_flag = options.flight.map_or(0, |_| abi::KEEPS_NEWEST);
+    header.flags = drop_flag | dump_flag | flight_flag;
     header.total_size = layout.total_size;
     header.buffer_size = layout.buffer_size;
     header.buffer_count = layout.buffer_count;

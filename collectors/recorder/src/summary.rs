@@ -7,7 +7,7 @@ pub enum ProgramEnd {
 
 use std::ops::Range;
 
-use crate::RecorderWork;
+use crate::{RecorderWork, Snapshot};
 
 impl ProgramEnd {
     /// The status that a shell would report: the program's own, or 128 + the signal's number.
@@ -59,6 +59,14 @@ pub struct SamplesSummary {
     pub refused_stops: u64,
 }
 
+/// What a flight recorder wrote.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SnapshotsSummary {
+    pub written: Vec<Snapshot>,
+    /// That the program asked for while another one was written, or too often.
+    pub refused: u64,
+}
+
 /// What the system still knows of the program when it has ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Remains {
@@ -98,6 +106,8 @@ pub struct RecordSummary {
     pub stored_bytes: u64,
     /// Marks and switches that came faster than the recorder takes them: the trace doesn't have them.
     pub lost_marks: u64,
+    /// What was written of the newest records; none if all were written.
+    pub snapshots: Option<SnapshotsSummary>,
     /// Windows in which it recorded, if it did so in windows.
     pub windows: Option<u32>,
     /// Buffers that the program dropped because the ring was full.

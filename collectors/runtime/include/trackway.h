@@ -21,6 +21,8 @@ void __trackway_end_scope(const char *) __attribute__((nothrow));
 void __trackway_open_window(void) __attribute__((nothrow));
 void __trackway_close_window(void) __attribute__((nothrow));
 void __trackway_mark(const char *) __attribute__((nothrow));
+void __trackway_snapshot(void) __attribute__((nothrow));
+void __trackway_slow(unsigned long) __attribute__((nothrow));
 #ifdef __cplusplus
 }
 #endif
@@ -32,6 +34,11 @@ void __trackway_mark(const char *) __attribute__((nothrow));
 
 /* A mark in the trace by which its readers may cut it (--from mark:TEXT): at most 91 bytes of UTF-8. */
 #define trackway_mark(text) __trackway_mark(text)
+
+/* A flight recorder (`trackway record --flight`) writes the newest accesses. trackway_slow tells it how long something
+   took, in nanoseconds: it writes if that isn't below its --slower-than. */
+#define trackway_snapshot() __trackway_snapshot()
+#define trackway_slow(ns) __trackway_slow(ns)
 
 /* A region of interest, by the same name from place to place: a string literal. What lies between counts for it, and
    what is called from there. A region that was begun in a function ends with it at the latest, and where a way joins
@@ -58,6 +65,8 @@ void __trackway_mark(const char *) __attribute__((nothrow));
 #define trackway_start() ((void)0)
 #define trackway_stop() ((void)0)
 #define trackway_mark(text) ((void)(text))
+#define trackway_snapshot() ((void)0)
+#define trackway_slow(ns) ((void)(ns))
 #define TRACKWAY_REGION_BEGIN(name) ((void)0)
 #define TRACKWAY_REGION_END(name) ((void)0)
 #define TRACKWAY_REGION_FUNCTION

@@ -181,7 +181,7 @@ fn record_hostile(seed: u64, clock: &RecordingClock, folder: &std::path::Path) -
         over.store(true, Relaxed);
         while collector.collect() > 0 {}
         collector.push_names(&options);
-        collector.finish(GapReason::RecordingStopped)
+        collector.finish(GapReason::RecordingStopped, None)
     });
     let (mut sink, _) = output.into_parts();
     sink.finish(&trackway_trace::EndInfo::default());

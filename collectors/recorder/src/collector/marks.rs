@@ -19,7 +19,11 @@ impl Collector<'_> {
     pub fn take_marks(&mut self) {
         let (marks, lost) = self.ring.take_marks(&mut self.marks.next);
         self.totals.lost_marks += u64::from(lost);
+        let wants_snapshot = |mark: &&MarkWords| mark.kind == abi::MARK_SNAPSHOT;
+        let reasons = marks.iter().filter(wants_snapshot).map(MarkWords::text);
+        self.wanted_snapshots.extend(reasons);
         let mut infos: Vec<MarkInfo> = marks.iter().filter_map(|mark| self.mark_info(mark)).collect();
+        infos.retain(|info| info.kind == MarkKind::Mark || !self.keeps_newest);
         if !self.marks.has_begun && infos.iter().any(|info| info.kind != MarkKind::Mark) {
             self.marks.has_begun = true;
             infos.splice(0..0, self.first_window(&infos[0]));
@@ -46,7 +50,7 @@ impl Collector<'_> {
         let kind = match mark.kind {
             abi::MARK_OPENS => MarkKind::Opens,
             abi::MARK_CLOSES => MarkKind::Closes,
-            abi::MARK_TEXT => MarkKind::Mark,
+            abi::MARK_TEXT | abi::MARK_SNAPSHOT => MarkKind::Mark,
             _ => return None,
         };
         let is_text = kind == MarkKind::Mark;
@@ -62,7 +66,7 @@ impl Collector<'_> {
             cause: cause_name(mark.cause).to_owned(),
             pid: thread(mark.pid),
             tid: thread(mark.tid),
-            text: is_text.then(|| String::from_utf8_lossy(&mark.text).into_owned()),
+            text: is_text.then(|| mark.text()),
             kind,
         })
     }

@@ -7,6 +7,7 @@ use trackway_trace::ChunkFields;
 
 use crate::pace::{has_caught_up, is_behind};
 use crate::ring::Ring;
+use crate::sink::flight::SnapshotRequest;
 
 /// The payload of a chunk.
 pub enum Payload {
@@ -28,10 +29,14 @@ impl Payload {
     }
 }
 
+pub enum Work {
+    Chunk { fields: ChunkFields, payload: Payload },
+    Snapshot(SnapshotRequest),
+}
+
 pub struct Job {
     pub ticket: u64,
-    pub fields: ChunkFields,
-    pub payload: Payload,
+    pub work: Work,
 }
 
 /// Jobs in the order of their tickets.

@@ -2,9 +2,9 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use trackway_trace::{ChunkEncoder, ChunkKind, Effort};
+use trackway_trace::{ChunkEncoder, ChunkFields, ChunkKind, Effort};
 
-use crate::encoding::jobs::{Job, Payload};
+use crate::encoding::jobs::{Payload, Work};
 use crate::encoding::Output;
 use crate::pace::{is_behind, timed};
 use crate::ring::Ring;
@@ -46,27 +46,30 @@ impl<'scope> Worker<'scope> {
             true => jobs.next_of_too_many(self.ring, &mut is_helping),
             false => jobs.next(),
         } {
-            self.store(job);
+            match job.work {
+                Work::Chunk { fields, payload } => self.store(job.ticket, &fields, payload),
+                Work::Snapshot(request) => self.output.snapshot_in_turn(job.ticket, request),
+            }
         }
         self.meter.work.encoding = self.encoder.times();
         self.output.add_work(self.meter.work);
     }
 
-    fn store(&mut self, job: Job) {
-        let held = job.payload.held_bytes();
-        let payload = self.moved_out(job.payload);
+    fn store(&mut self, ticket: u64, fields: &ChunkFields, payload: Payload) {
+        let held = payload.held_bytes();
+        let payload = self.moved_out(payload);
         let (output, ring) = (self.output, self.ring);
-        let effort = self.effort(job.fields.kind);
+        let effort = self.effort(fields.kind);
         let encoder = &mut self.encoder;
         let (chunk, took) = timed(|| match output.discard {
             true => Ok(None),
-            false => encoder.encode_by(&job.fields, &payload, effort).map(Some),
+            false => encoder.encode_by(fields, &payload, effort).map(Some),
         });
         let mut stored_length = 0;
         if let Ok(Some(chunk)) = &chunk {
             stored_length = chunk.stored.len();
             self.meter.work.chunks.note(chunk);
-            if job.fields.kind == ChunkKind::Records {
+            if fields.kind == ChunkKind::Records {
                 output
                     .pace()
                     .note_encoded(effort, payload.len(), stored_length, took);
@@ -74,7 +77,7 @@ impl<'scope> Worker<'scope> {
         }
         let (written, took) = self.meter.step(
             |work| &mut work.writing,
-            || output.write_in_turn(job.ticket, chunk),
+            || output.write_in_turn(ticket, chunk),
         );
         output.waiting_bytes.fetch_sub(held, Relaxed);
         if written == Written::FirstFailure {

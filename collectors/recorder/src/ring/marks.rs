@@ -44,6 +44,10 @@ impl MarkWords {
             text: text.take_while(|byte| *byte != 0).collect(),
         }
     }
+
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.text).into_owned()
+    }
 }
 
 impl Ring {

@@ -68,7 +68,7 @@ pub fn sample_process(options: &RecordOptions, pid: u32) -> Result<RecordSummary
         };
         let samples = sampling.finish(&clock, &mut collector);
         collector.push_names(options);
-        (collector.finish(missing_reason(options)), samples, interrupted)
+        (collector.finish(missing_reason(options), None), samples, interrupted)
     });
     let reason = if interrupted {
         "interrupted"
@@ -97,6 +97,7 @@ pub fn sample_process(options: &RecordOptions, pid: u32) -> Result<RecordSummary
         samples: Some(samples),
         stored_bytes: sink.stored_bytes(),
         lost_marks: 0,
+        snapshots: None,
         windows: None,
         dropped_buffers: totals.dropped,
         damage: None,

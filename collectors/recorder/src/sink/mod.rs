@@ -1,6 +1,7 @@
 //! Where encoded chunks go, and what is known of those that got lost there.
 
 mod file;
+pub mod flight;
 mod missing;
 
 use std::sync::atomic::AtomicBool;
@@ -14,6 +15,7 @@ use crate::options::{Compression, Output, RecordOptions};
 use crate::streaming::Sender;
 use crate::{Loss, RecordError};
 use file::FileSink;
+use flight::{FlightSink, SnapshotBoard, SnapshotRequest};
 use missing::Missing;
 
 /// What happened, to which trace, and what to do, for the user.
@@ -28,6 +30,14 @@ pub trait ChunkSink: Send {
     /// Takes the next chunk. It may block; the program's buffers fill up meanwhile. After an error it is given nothing
     /// more, unless it revives.
     fn append(&mut self, chunk: &Chunk) -> Result<(), SinkError>;
+
+    /// What becomes of snapshots; none if this is no flight recorder.
+    fn snapshots(&self) -> Option<Arc<SnapshotBoard>> {
+        None
+    }
+
+    /// Writes what it holds of the newest records.
+    fn snapshot(&mut self, _request: SnapshotRequest) {}
 
     /// Whether it takes chunks again after an error, beginning with those that say what is missing. Called once, at the
     /// end of the recording.
@@ -74,6 +84,10 @@ pub fn codec(compression: Compression) -> Codec {
 pub fn open(options: &RecordOptions) -> Result<Option<Box<dyn ChunkSink>>, RecordError> {
     Ok(match &options.output {
         Output::Discard => None,
+        Output::File { force, .. } if options.flight.is_some() => options
+            .flight
+            .map(|limits| FlightSink::new(limits, *force, codec(options.compression), options.notify))
+            .map(|sink| Box::new(sink) as Box<dyn ChunkSink>),
         Output::File { path, force } => Some(Box::new(FileSink::create(
             path,
             *force,
@@ -102,6 +116,16 @@ impl Sink {
     pub fn heed(&mut self, impatience: &Arc<AtomicBool>) {
         if let Some(chunks) = &mut self.chunks {
             chunks.heed(Arc::clone(impatience));
+        }
+    }
+
+    pub fn snapshots(&self) -> Option<Arc<SnapshotBoard>> {
+        self.chunks.as_ref()?.snapshots()
+    }
+
+    pub fn snapshot(&mut self, request: SnapshotRequest) {
+        if let Some(chunks) = &mut self.chunks {
+            chunks.snapshot(request);
         }
     }
 

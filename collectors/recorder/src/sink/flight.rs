@@ -1,0 +1,324 @@
+//! A flight recorder: the newest records stay in memory, and go to a trace of their own when something is worth it.
+
+use std::collections::{HashMap, VecDeque};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use trackway_trace::{
+    encode_marks, Chunk, ChunkFields, ChunkHeader, ChunkKind, Codec, EndInfo, MarkInfo, MarkKind, TraceError,
+    TraceWriter,
+};
+
+use super::{ChunkSink, SinkError};
+use crate::options::Flight;
+
+/// What is to be written, and why.
+#[derive(Debug, Clone)]
+pub struct SnapshotRequest {
+    pub path: PathBuf,
+    /// A word for the trace's marks: `control`, `program`, `slow` or `end`.
+    pub cause: String,
+    /// Why, for people.
+    pub reason: String,
+    /// When recording began and when the snapshot was asked for, CLOCK_MONOTONIC nanoseconds.
+    pub begin_ns: u64,
+    pub end_ns: u64,
+    pub exit_status: Option<i32>,
+    pub signal: Option<i32>,
+}
+
+/// A trace that was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Snapshot {
+    pub path: PathBuf,
+    /// Why, for people.
+    pub reason: String,
+    /// Bytes of the file, or why there is none.
+    pub written: Result<u64, String>,
+    /// Nanoseconds of which all records are there.
+    pub covered_ns: u64,
+}
+
+/// What has become of the snapshots, for those who ask and for the sink.
+#[derive(Debug, Default)]
+pub struct SnapshotBoard {
+    state: Mutex<BoardState>,
+}
+
+#[derive(Debug, Default)]
+struct BoardState {
+    is_writing: bool,
+    done: Vec<Snapshot>,
+}
+
+impl SnapshotBoard {
+    fn lock(&self) -> MutexGuard<'_, BoardState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn is_writing(&self) -> bool {
+        self.lock().is_writing
+    }
+
+    pub fn done(&self) -> Vec<Snapshot> {
+        self.lock().done.clone()
+    }
+
+    fn begin(&self) {
+        self.lock().is_writing = true;
+    }
+
+    fn end(&self, snapshot: Snapshot) {
+        let mut state = self.lock();
+        state.is_writing = false;
+        state.done.push(snapshot);
+    }
+}
+
+/// How many bytes of chunks are held, by the sink and by a snapshot that is being written.
+#[derive(Default)]
+struct Memory {
+    bytes: Mutex<u64>,
+    released: Condvar,
+}
+
+impl Memory {
+    fn lock(&self) -> MutexGuard<'_, u64> {
+        self.bytes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait_until_at_most(&self, limit: u64) {
+        let waited = self.released.wait_while(self.lock(), |bytes| *bytes > limit);
+        drop(waited);
+    }
+}
+
+/// A chunk of records.
+struct Held {
+    header: ChunkHeader,
+    stored: Box<[u8]>,
+    memory: Arc<Memory>,
+}
+
+impl Held {
+    fn new(chunk: &Chunk, memory: &Arc<Memory>) -> Arc<Self> {
+        *memory.lock() += chunk.header.chunk_length();
+        Arc::new(Self {
+            header: chunk.header,
+            stored: chunk.stored.into(),
+            memory: Arc::clone(memory),
+        })
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        *self.memory.lock() -= self.header.chunk_length();
+        self.memory.released.notify_all();
+    }
+}
+
+/// What each snapshot has, whatever its records: the start, modules, processes and marks.
+type Lasting = (ChunkHeader, Arc<[u8]>);
+
+pub struct FlightSink {
+    limits: Flight,
+    force: bool,
+    codec: Codec,
+    lasting: Vec<Lasting>,
+    newest: VecDeque<Arc<Held>>,
+    /// Bytes of these.
+    newest_bytes: u64,
+    memory: Arc<Memory>,
+    /// The end of the newest records that were let go.
+    let_go_ns: u64,
+    writing: Option<JoinHandle<()>>,
+    board: Arc<SnapshotBoard>,
+    notify: fn(&str),
+}
+
+impl FlightSink {
+    pub fn new(limits: Flight, force: bool, codec: Codec, notify: fn(&str)) -> Self {
+        Self {
+            limits,
+            force,
+            codec,
+            lasting: Vec::new(),
+            newest: VecDeque::new(),
+            newest_bytes: 0,
+            memory: Arc::default(),
+            let_go_ns: 0,
+            writing: None,
+            board: Arc::default(),
+            notify,
+        }
+    }
+
+    /// What is written meanwhile is limited by the same bytes: the program waits for it.
+    fn hold(&mut self, chunk: &Chunk) {
+        self.newest.push_back(Held::new(chunk, &self.memory));
+        self.newest_bytes += chunk.header.chunk_length();
+        self.let_old_go(chunk.header.last_ns);
+        if self.writing.is_some() {
+            let most = self.newest_bytes.max(self.limits.most_bytes);
+            self.memory.wait_until_at_most(most + chunk.header.chunk_length());
+        }
+    }
+
+    fn let_old_go(&mut self, now_ns: u64) {
+        let longest = self.limits.longest.map(|longest| longest.as_nanos() as u64);
+        let oldest_ns = longest.map_or(0, |longest| now_ns.saturating_sub(longest));
+        while let Some(first) = self.newest.front() {
+            let is_old = first.header.last_ns != 0 && first.header.last_ns < oldest_ns;
+            // The limit is reached rather than kept, or a chunk that is larger would never be held.
+            let without_it = self.newest_bytes - first.header.chunk_length();
+            if without_it < self.limits.most_bytes && !is_old {
+                break;
+            }
+            self.newest_bytes = without_it;
+            self.let_go_ns = self.let_go_ns.max(first.header.last_ns);
+            self.newest.pop_front();
+        }
+    }
+
+    fn wait_for_writer(&mut self) {
+        if let Some(thread) = self.writing.take() {
+            // It doesn't panic, and says itself what failed.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl ChunkSink for FlightSink {
+    fn append(&mut self, chunk: &Chunk) -> Result<(), SinkError> {
+        match chunk.header.kind {
+            ChunkKind::Records | ChunkKind::Allocations | ChunkKind::Gap => self.hold(chunk),
+            // The oracle counts the whole run, and the end is that of a snapshot.
+            ChunkKind::OracleRecords | ChunkKind::OracleSummary | ChunkKind::End => {}
+            _ => self.lasting.push((chunk.header, chunk.stored.into())),
+        }
+        Ok(())
+    }
+
+    fn snapshots(&self) -> Option<Arc<SnapshotBoard>> {
+        Some(Arc::clone(&self.board))
+    }
+
+    fn snapshot(&mut self, request: SnapshotRequest) {
+        self.wait_for_writer();
+        self.let_old_go(request.end_ns);
+        self.board.begin();
+        let contents = Contents {
+            lasting: self.lasting.clone(),
+            newest: self.newest.clone(),
+            begin_ns: self.let_go_ns.clamp(request.begin_ns, request.end_ns),
+        };
+        let (force, codec) = (self.force, self.codec);
+        let (board, notify) = (Arc::clone(&self.board), self.notify);
+        self.writing = Some(std::thread::spawn(move || {
+            let covered_ns = request.end_ns - contents.begin_ns;
+            let written = contents.write(&request, force, codec);
+            if let Err(error) = &written {
+                notify(&format!("a snapshot is lost: {error}"));
+            }
+            board.end(Snapshot {
+                path: request.path,
+                reason: request.reason,
+                written: written.map_err(|error| error.to_string()),
+                covered_ns,
+            });
+        }));
+    }
+
+    fn finish(&mut self) -> Result<u64, SinkError> {
+        self.wait_for_writer();
+        let done = self.board.done();
+        Ok(done.iter().filter_map(|snapshot| snapshot.written.as_ref().ok()).sum())
+    }
+}
+
+/// What a snapshot holds.
+struct Contents {
+    lasting: Vec<Lasting>,
+    newest: VecDeque<Arc<Held>>,
+    /// From then on all records are there.
+    begin_ns: u64,
+}
+
+impl Contents {
+    /// Returns the length of the file, bytes. Each chunk is given back when it is written.
+    fn write(mut self, request: &SnapshotRequest, force: bool, codec: Codec) -> Result<u64, TraceError> {
+        let mut writer = TraceWriter::create_when_whole(&request.path, force, codec)?;
+        for (header, stored) in &self.lasting {
+            let header = *header;
+            writer.append(&Chunk { header, stored })?;
+        }
+        let mut totals = EndInfo {
+            exit_status: request.exit_status,
+            signal: request.signal,
+            end_monotonic_ns: request.end_ns,
+            reason: request.reason.clone(),
+            ..EndInfo::default()
+        };
+        let mut next: HashMap<(u32, ChunkKind), u64> = HashMap::new();
+        while let Some(held) = self.newest.pop_front() {
+            // Streams have no holes: what came before isn't missing in this trace.
+            let sequence = next.entry((held.header.stream, held.header.kind)).or_default();
+            let header = ChunkHeader {
+                sequence: *sequence,
+                ..held.header
+            };
+            *sequence += 1;
+            if header.kind == ChunkKind::Records {
+                totals.record_bytes += u64::from(header.raw_length);
+            }
+            let stored = &held.stored;
+            writer.append(&Chunk { header, stored })?;
+        }
+        let streams = next.keys().filter(|(_, kind)| *kind == ChunkKind::Records);
+        totals.streams = streams.count() as u64;
+        self.write_window(&mut writer, request)?;
+        writer.finish(&totals)?;
+        Ok(file_length(&request.path))
+    }
+
+    fn write_window(&self, writer: &mut TraceWriter, request: &SnapshotRequest) -> Result<(), TraceError> {
+        let mark = |kind, ns, cause: &str| MarkInfo {
+            ns,
+            kind,
+            window: Some(1),
+            cause: cause.to_owned(),
+            ..MarkInfo::default()
+        };
+        let marks = [
+            mark(MarkKind::Opens, self.begin_ns, "flight"),
+            mark(MarkKind::Closes, request.end_ns, &request.cause),
+        ];
+        let before = self.lasting.iter().filter(|(header, _)| header.kind == ChunkKind::Marks);
+        let fields = ChunkFields {
+            sequence: before.count() as u64,
+            ..ChunkFields::new(ChunkKind::Marks)
+        };
+        writer.write_chunk(&fields, &encode_marks(&marks))
+    }
+}
+
+fn file_length(path: &Path) -> u64 {
+    std::fs::metadata(path).map_or(0, |file| file.len())
+}
+
+/// `server-3.trackway` for the third snapshot of `server.trackway`.
+pub fn numbered(path: &Path, number: u32) -> PathBuf {
+    let name = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_owned();
+    let mut numbered = name(path.file_stem());
+    numbered.push(format!("-{number}"));
+    if let Some(extension) = path.extension() {
+        numbered.push(".");
+        numbered.push(extension);
+    }
+    path.with_file_name(numbered)
+}
+
+#[cfg(test)]
+mod tests;

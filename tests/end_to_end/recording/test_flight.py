@@ -1,0 +1,217 @@
+"""The flight recorder: snapshots hold the newest accesses, all of them, and are written when something happens."""
+
+import collections
+import glob
+import os
+import re
+import signal
+import subprocess
+import time
+import unittest
+
+from ..support import tools
+
+LONG = 50_000  # rounds; some four accesses each
+LIMIT = 32 << 10
+
+
+def program(level="-O2"):
+    output = tools.BUILD / "tests" / f"flight{level}"
+    flags = ("-g", level, "-pthread", f"-I{tools.BUILD}/include")
+    return tools.once(("flight", level), lambda: tools.compile_traced(output, [tools.PROGRAMS / "flight.c"], *flags,
+                                                                      oracle=False))
+
+
+def accesses_of_streams(trace):
+    """What each access of each stream is and where it stands in the text; no addresses, which differ from run to run."""
+    streams = collections.defaultdict(list)
+    for line in tools.trackway("dump", trace).stdout.splitlines():
+        access = re.match(r"\s*\d+\s+(\d+) (load|store)\S*\s+0x[0-9a-f]+\s+(\d+ .*)", line)
+        if access:
+            streams[access.group(1)].append(access.group(2, 3))
+    return list(streams.values())
+
+
+def accesses(trace):
+    """The same of the only stream."""
+    [stream] = accesses_of_streams(trace)
+    return stream
+
+
+class Flight(unittest.TestCase):
+    def setUp(self):
+        self.folder = tools.folder()
+        self.addCleanup(self.folder.cleanup)
+        self.output = f"{self.folder.name}/t.trackway"
+
+    def snapshots(self):
+        return sorted(glob.glob(f"{self.folder.name}/t-*.trackway"))
+
+    def fly(self, *arguments, options=(), limit=LIMIT):
+        limit = limit if isinstance(limit, str) else f"{limit >> 10}K"
+        command = [tools.TRACKWAY, "record", "--flight", limit, "-o", self.output, *options, "--", program(), *arguments]
+        done = tools.run(*command, check=False)
+        plain = tools.run(tools.plain_of(program()), *arguments, check=False)
+        self.assertEqual(done.stdout, plain.stdout)
+        self.assertEqual(done.returncode, tools.shell_status(plain))
+        self.assertFalse(os.path.exists(self.output))
+        return done.stderr
+
+    def whole(self, *arguments):
+        trace = f"{self.folder.name}/whole"
+        tools.run(tools.TRACKWAY, "record", "-q", "-f", "-o", trace, "--", program(), *arguments, check=False)
+        return trace
+
+    # ---- What a snapshot holds ----
+
+    def test_a_crash_leaves_the_last_accesses_of_the_whole_trace(self):
+        for how, said in (("fault", "signal 11 ended"), ("abort", "signal 6 ended"), ("status", "status 7")):
+            with self.subTest(how=how):
+                self.assertIn(said, self.fly(how, LONG, options=("-f",)))
+                [snapshot] = self.snapshots()
+                newest, all_of_them = accesses(snapshot), accesses(self.whole(how, LONG))
+                self.assertGreater(len(newest), 1000)
+                self.assertLess(len(newest), len(all_of_them))
+                self.assertEqual(newest, all_of_them[-len(newest):])
+
+    def test_the_access_that_faulted_is_there(self):
+        self.fly("fault", 1000)
+        dumped = tools.trackway("dump", self.snapshots()[0]).stdout
+        self.assertRegex(dumped, r"store\S* +0x10 +8 .*flight\.c")
+
+    def test_threads(self):
+        self.fly("status", LONG, 3)
+        [snapshot] = self.snapshots()
+        # Streams are numbered as threads begin to record; each has accesses of its own.
+        whole = accesses_of_streams(self.whole("status", LONG, 3))
+        newest = accesses_of_streams(snapshot)
+        for stream in newest:
+            self.assertTrue(any(stream == one[-len(stream):] for one in whole), stream[:3])
+        self.assertGreater(sum(map(len, newest)), 1000)
+        self.assertLess(sum(map(len, newest)), sum(map(len, whole)))
+
+    def test_short_runs_are_whole(self):
+        self.fly("abort", 100)
+        self.assertEqual(accesses(self.snapshots()[0]), accesses(self.whole("abort", 100)))
+
+    def test_its_size_is_limited(self):
+        self.fly("abort", LONG * 50, options=("--buffer-size", "16K"))
+        [snapshot] = self.snapshots()
+        self.assertLess(os.path.getsize(snapshot), LIMIT + (32 << 10))  # what records need comes on top
+        self.assertGreater(os.path.getsize(snapshot), LIMIT // 2)
+
+    def test_its_time_is_limited(self):
+        said = self.fly("abort", LONG, 1, 1000, limit="100ms", options=("--buffer-size", "16K"))
+        covered = float(re.search(r"complete for the last ([\d.]+) s", said).group(1))
+        self.assertLessEqual(covered, .2)
+        self.assertGreater(covered, .02)
+
+    def test_it_is_a_trace_like_any_other(self):
+        self.fly("abort", LONG)
+        [snapshot] = self.snapshots()
+        self.assertEqual(os.stat(snapshot).st_mode & 0o777, 0o600)
+        self.assertIn("invariants: hold", tools.trackway("verify", snapshot).stdout)
+        self.assertIn("part.one", tools.trackway("report", snapshot).stdout)
+        recording = tools.trackway("info", snapshot).stdout
+        self.assertIn("signal 6 ended the program", recording)
+        self.assertIn("in 1 window", recording)
+
+    # ---- Who asks ----
+
+    def test_nobody(self):
+        said = self.fly("nothing", 1000)
+        self.assertIn("NOTHING WAS STORED", said)
+        self.assertEqual(self.snapshots(), [])
+
+    def test_the_program(self):
+        self.assertIn("the program asked for it", self.fly("ask", LONG))
+        [snapshot] = self.snapshots()
+        newest, all_of_them = accesses(snapshot), accesses(self.whole("ask", LONG))
+        at = len(all_of_them) - len(newest)
+        self.assertEqual(newest[:1000], all_of_them[at:at + 1000])
+
+    def test_what_was_slow(self):
+        said = self.fly("slow", 1000, options=("--slower-than", "5ms"))
+        self.assertIn("the program took 8000 us", said)
+        self.assertEqual(len(self.snapshots()), 1)
+        for how, options in (("fast", ("--slower-than", "5ms")), ("slow", ())):
+            with self.subTest(how=how):
+                self.assertIn("NOTHING WAS STORED", self.fly(how, 1000, options=options))
+
+    def start(self, *arguments):
+        command = [tools.TRACKWAY, "record", "--flight", f"{LIMIT >> 10}K", "-o", self.output, "--", program(), *arguments]
+        recorder = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                    text=True)
+        self.addCleanup(recorder.communicate)
+        self.addCleanup(recorder.kill)
+        for _ in range(200):
+            if tools.trackway("control", recorder.pid, "status", check=False).returncode == 0:
+                break
+            time.sleep(.05)
+        return recorder
+
+    def test_control(self):
+        recorder = self.start("nothing", 4_000_000, 2, 1000)
+        time.sleep(.3)
+        paths = [tools.trackway("control", recorder.pid, "snapshot").stdout.strip() for _ in range(2)]
+        self.assertIn("invariants: hold", tools.trackway("verify", paths[0]).stdout)
+        for word in ("start", "stop"):
+            refused = tools.trackway("control", recorder.pid, word, check=False)
+            self.assertEqual(refused.returncode, 2)
+            self.assertIn("records all the time", refused.stderr)
+        self.assertIsNone(recorder.poll())
+        output, said = recorder.communicate(timeout=tools.TIME_LIMIT_S)
+        self.assertEqual(recorder.returncode, 0, said)
+        self.assertEqual(output, tools.run(tools.plain_of(program()), "nothing", 4_000_000, 2).stdout)
+        self.assertIn("2 snapshots", said)
+        for number, path in enumerate(paths, 1):
+            self.assertEqual(os.path.realpath(path), os.path.realpath(f"{self.folder.name}/t-{number}.trackway"))
+            self.assertGreater(sum(map(len, accesses_of_streams(path))), 1000)
+
+    def test_a_kill(self):
+        recorder = self.start("nothing", 20_000_000, 2, 1000)
+        time.sleep(.2)
+        os.kill(int(tools.run("pgrep", "-P", recorder.pid, "-x", "flight-O2").stdout), signal.SIGKILL)
+        _, said = recorder.communicate(timeout=tools.TIME_LIMIT_S)
+        self.assertEqual(recorder.returncode, 128 + signal.SIGKILL)
+        self.assertIn("signal 9 ended the program", said)
+        [snapshot] = self.snapshots()
+        self.assertIn("invariants: hold", tools.trackway("verify", snapshot).stdout)
+        self.assertGreater(sum(map(len, accesses_of_streams(snapshot))), 1000)
+
+    def test_existing_files_stay(self):
+        first = f"{self.folder.name}/t-1.trackway"
+        with open(first, "w") as file:
+            file.write("mine")
+        self.fly("abort", 100)
+        with open(first) as file:
+            self.assertEqual(file.read(), "mine")
+        self.assertEqual(len(self.snapshots()), 2)
+
+    def test_a_full_disk_is_said(self):
+        done = tools.run(tools.TRACKWAY, "record", "--flight", "1M", "-o", "/proc/self/t.trackway", "--", program(),
+                         "abort", 100, check=False)
+        self.assertEqual(done.returncode, 128 + signal.SIGABRT)
+        self.assertIn("a snapshot is lost", done.stderr)
+
+    def test_wrong_words(self):
+        for words, expected in ((("--flight", "x"), "--flight"), (("--flight", "0M"), "number of bytes"),
+                                (("--flight", "1M", "--paused"), "cannot be used with"),
+                                (("--flight", "1M", "--discard"), "cannot be used with"),
+                                (("--slower-than", "1ms"), "--flight")):
+            with self.subTest(words=words):
+                done = tools.trackway("record", *words, "--", "true", check=False)
+                self.assertEqual(done.returncode, 2)
+                self.assertIn(expected, done.stderr)
+
+    def test_others_take_no_snapshots(self):
+        recorder = subprocess.Popen([tools.TRACKWAY, "record", "-q", "-o", self.output, "--", program(), "nothing",
+                                     "2000000", "1", "1000"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        self.addCleanup(recorder.communicate)
+        self.addCleanup(recorder.kill)
+        for _ in range(200):
+            refused = tools.trackway("control", recorder.pid, "snapshot", check=False)
+            if "no flight recorder" in refused.stderr:
+                return
+            time.sleep(.05)
+        self.fail(refused.stderr)
