@@ -9,7 +9,7 @@ mod engine;
 mod model;
 
 pub use analyses::{
-    activity, allocations, branches, calls, drcachesim, layout, map, memory, misses, objects, overflow,
+    activity, allocations, branches, calls, drcachesim, last, layout, map, memory, misses, objects, overflow,
     patterns, placement, regions, reuse, samples, sharing, slices, whatif,
 };
 pub use engine::{

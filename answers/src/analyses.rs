@@ -63,6 +63,7 @@ analyses! {
         Memory(crate::memory::MemoryArguments),
         Allocations(crate::allocations::AllocationsArguments),
         Objects(crate::objects::ObjectsArguments),
+        Last(crate::last::LastArguments),
     }
 
     /// Verbs that say what a change of the program would gain.

@@ -17,6 +17,7 @@ pub mod failure;
 pub mod info;
 pub mod input;
 pub mod kept;
+pub mod last;
 pub mod layout;
 pub mod map;
 pub mod memory;

@@ -130,7 +130,7 @@ fn counts_have_reports_of_their_own() {
 #[test]
 fn verbs_that_need_accesses_say_so_of_counts() {
     for verb in [
-        "dump", "reuse", "patterns", "sharing", "map", "memory", "layout", "whatif",
+        "dump", "reuse", "patterns", "sharing", "map", "memory", "layout", "whatif", "last",
     ] {
         let output = trackway(&format!("{verb} {COUNTS}"));
         assert_eq!(output.status.code(), Some(2), "{verb}");

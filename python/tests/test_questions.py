@@ -79,6 +79,9 @@ class Answers(unittest.TestCase):
             with self.subTest(method):
                 self.check(trace(), method)
 
+    def test_of_the_end(self) -> None:
+        self.check(trace(), "last", ("--top", "3"), top=3)
+
     def test_options(self) -> None:
         cache = "L1=4K,4,64"
         words: Sequence[str] = ("--by", "line,kind", "--sort", "L1", "--cache", cache, "--top", "3")

@@ -209,6 +209,17 @@ class Questions:
         options: dict[str, Option] = {"merged": merged, "line_size": line_size}
         return self.ask("patterns", progress=progress, top=top, threads=threads, **options, **options_of(slice))
 
+    def last(
+        self,
+        *,
+        top: int = 8,
+        threads: int | None = None,
+        progress: Progress | None = None,
+        **slice: Unpack[SliceOptions],
+    ) -> Report:
+        """The last `top` accesses of each thread, and where a program that crashed stopped: `trackway last`."""
+        return self.ask("last", progress=progress, top=top, threads=threads, **options_of(slice))
+
     def memory(
         self,
         *,

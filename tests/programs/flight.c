@@ -47,6 +47,12 @@ static void *other(void *number) {
 static int end(const char *how) {
     if (!strcmp(how, "fault"))
         nowhere[2] = 1;
+    if (!strcmp(how, "freed")) {
+        volatile uint64_t *block = malloc(1 << 20); // so large that free unmaps it
+        block[1] = 1;
+        free((void *)block);
+        block[1] = (uint64_t)rounds;
+    }
     if (!strcmp(how, "abort"))
         abort();
     if (!strcmp(how, "status"))

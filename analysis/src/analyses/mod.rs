@@ -5,6 +5,7 @@ pub mod allocations;
 pub mod branches;
 pub mod calls;
 pub mod drcachesim;
+pub mod last;
 pub mod layout;
 pub mod map;
 pub mod memory;

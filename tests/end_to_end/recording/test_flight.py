@@ -2,6 +2,7 @@
 
 import collections
 import glob
+import json
 import os
 import re
 import signal
@@ -78,6 +79,21 @@ class Flight(unittest.TestCase):
         self.fly("fault", 1000)
         dumped = tools.trackway("dump", self.snapshots()[0]).stdout
         self.assertRegex(dumped, r"store\S* +0x10 +8 .*flight\.c")
+
+    def test_where_it_stopped(self):
+        source = (tools.PROGRAMS / "flight.c").read_text().splitlines()
+        for how, words in (("fault", "nowhere[2] = 1"), ("freed", "block[1] = (uint64_t)rounds")):
+            with self.subTest(how=how):
+                self.fly(how, 1000, 2, options=("-f",))
+                line = next(number for number, text in enumerate(source, 1) if words in text)
+                answer = json.loads(tools.trackway("last", "--json", self.snapshots()[0]).stdout)["answer"]
+                self.assertRegex(answer, rf"Signal 11 .*\bstore of .* at .*flight\.c:{line} \(end\)")
+                if how == "freed":
+                    self.assertRegex(answer, r"malloc at .*flight\.c:\d+, given back: free at .*flight\.c:\d+")
+                else:
+                    self.assertIn("0x10", answer)
+        self.fly("abort", 1000, options=("-f",))
+        self.assertIn("Signal 6", tools.trackway("last", self.snapshots()[0]).stdout)
 
     def test_threads(self):
         self.fly("status", LONG, 3)
