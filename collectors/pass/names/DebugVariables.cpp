@@ -48,13 +48,32 @@ Declarations declarations(const Value &Address) {
 AttachedVariable attached(const Declaration &D) { return {D.Variable, D.Expression, false}; }
 
 // What debug information says of a value that a variable holds as a whole.
-Declarations holders(const Value &V) {
+Declarations describedAs(const Value &V) {
     Declarations Found;
     visitDebugValues(V, [&](const auto &Marker) {
         const DILocalVariable *Variable = Marker.getVariable();
         if (!Marker.getExpression()->getNumElements() && !Variable->getName().empty() && !isCompilerDeclared(*Variable))
             Found.push_back({Variable, Marker.getExpression(), Marker.getDebugLoc().get()});
     });
+    return Found;
+}
+
+// `n = n->next`: what the phi becomes is loaded from where it points to.
+bool isNextOf(const Value &Incoming, const PHINode &Phi) {
+    auto *Load = dyn_cast<LoadInst>(&Incoming);
+    return Load && Load->getPointerOperand()->stripInBoundsConstantOffsets() == &Phi;
+}
+
+// A pointer that follows a list loses its description where the optimiser joined the loads of the first and the next
+// one; the next one still has it.
+Declarations holders(const Value &V) {
+    Declarations Found = describedAs(V);
+    auto *Phi = dyn_cast<PHINode>(&V);
+    if (!Phi || !Found.empty())
+        return Found;
+    for (const Value *Incoming : Phi->incoming_values())
+        if (isNextOf(*Incoming, *Phi))
+            Found.append(describedAs(*Incoming));
     return Found;
 }
 

@@ -1,0 +1,116 @@
+"""What recording in windows costs and what it finds: ratios of the program's CPU time to the plain build's, in one
+interleaved run.
+
+Each program prints the same in every run, or the suite ends with its name. docs/benchmarks.md explains the table and the
+closing line.
+"""
+
+import argparse
+import json
+import statistics
+import tempfile
+from pathlib import Path
+
+from measuring import programs, results, timing
+from measuring.real_programs import REAL
+from measuring.real_runs import Runs, build, built_before
+from measuring.results import Column
+
+MEMORY = Path("/dev/shm")
+USUAL = ("lua", "sqlite", "bzip2", "leveldb", "rapidjson", "oniguruma")
+COLUMNS = (
+    Column("unrecorded", "unrecorded"),
+    Column("between", "between"),
+    Column("join_ms", "join ms", "{:.1f}"),
+    Column("bursts", "bursts"),
+    Column("share", "accesses %", "{:.2f}"),
+    Column("points", "points"),
+)
+
+
+def tables(verb, trace, scratch, *options):
+    output = scratch / "answer.json"
+    timing.timed([programs.TRACKWAY, verb, "--json", *options, trace], output=output)
+    return {table["name"]: table["rows"] for table in json.loads(output.read_text())["tables"]}
+
+
+def report(trace, scratch):
+    """Accesses in all, and each field's share of the misses in percent."""
+    found = tables("report", trace, scratch, "--top", "0", "--by", "field")
+    shares = {row["field"]: 100 * (row["share"] or 0) for row in found["fields"]}
+    return sum(row["accesses"] for row in found["fields"]), shares
+
+
+def join_ms(trace, scratch):
+    """From a window's opening to the first access of the first thread that recorded in it."""
+    found = tables("info", trace, scratch)
+    begin = found["windows"][0]["begin_us"]
+    return (min(row["first_us"] for row in found["streams"]) - begin) / 1000
+
+
+def cpu(figures):
+    return figures.get("program_cpu_s", figures["cpu_s"])
+
+
+def one_round(runs, arguments, whole):
+    plain = cpu(runs.alone("plain"))
+    figures = {
+        "unrecorded": cpu(runs.alone("traced")) / plain,
+        "between": cpu(runs.recorded(["--paused"])) / plain,
+    }
+    runs.recorded(["--start-after", "100ms", "--duration", "20ms"], runs.trace)
+    figures["join_ms"] = join_ms(runs.trace, runs.scratch)
+    figures["bursts"] = cpu(runs.recorded(["--bursts", arguments.bursts], runs.trace)) / plain
+    accesses, shares = report(runs.trace, runs.scratch)
+    figures["share"] = 100 * accesses / whole[0]
+    figures["points"] = max(abs(share - shares.get(field, 0)) for field, share in whole[1].items())
+    return figures
+
+
+def measure(program, arguments):
+    with tempfile.TemporaryDirectory(dir=MEMORY) as scratch:
+        runs = Runs(program, scratch)
+        runs.alone("plain")
+        runs.recorded([], runs.trace)
+        whole = report(runs.trace, runs.scratch)
+        rounds = [one_round(runs, arguments, whole) for _ in range(arguments.rounds)]
+    return {column.key: statistics.median(one[column.key] for one in rounds) for column in COLUMNS}
+
+
+def closing_line(rows):
+    mean = {key: results.geometric_mean(row[key] for row in rows.values()) for key in ("between", "bursts")}
+    worst = {key: max(row[key] for row in rows.values()) for key in ("between", "join_ms", "points")}
+    return (
+        f"windows: between {mean['between']:.2f}x worst {worst['between']:.2f}x join {worst['join_ms']:.1f} ms "
+        f"bursts {mean['bursts']:.2f}x share {worst['points']:.1f} points"
+    )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    results.add_arguments(parser, rounds=5)
+    parser.add_argument("--bursts", default="2ms/100ms", metavar="LENGTH/EVERY", help="default: %(default)s")
+    parser.add_argument("--built", action="store_true", help="take the programs of an earlier run")
+    parser.add_argument("programs", nargs="*", metavar="PROGRAM", help=f"default: {' '.join(USUAL)}")
+    arguments = parser.parse_args()
+    names = arguments.programs or USUAL
+    chosen = [program for program in REAL if program.name in names]
+    if unknown := set(names) - {program.name for program in chosen}:
+        parser.error(f"no program {', '.join(sorted(unknown))} here; there are {', '.join(program.name for program in REAL)}")
+    programs.build_tools()
+    rows = {}
+    for program in chosen:
+        timing.progress("building and measuring", program.name)
+        make = built_before if arguments.built else build
+        for variant in ("plain", "traced"):
+            make(program, variant)
+        rows[program.name] = measure(program, arguments)
+    results.print_machine()
+    print("CPU time of the program as a ratio to the plain build's.\n")
+    results.print_table("program", COLUMNS, rows)
+    results.write("windows", arguments, {"programs": rows})
+    print(closing_line(rows))
+
+
+if __name__ == "__main__":
+    main()
