@@ -18,7 +18,8 @@ namespace {
 
 constexpr StringRef CallAttribute = "trackway.spin.wait";
 
-// Whether a loop calls this to wait politely, or to see what other threads wrote.
+} // namespace
+
 bool isPause(const CallBase &Call) {
     if (auto *Asm = dyn_cast<InlineAsm>(Call.getCalledOperand()))
         return StringSwitch<bool>(StringRef(Asm->getAsmString()).trim())
@@ -29,6 +30,8 @@ bool isPause(const CallBase &Call) {
                          .Cases("__kmpc_flush", "sched_yield", "pthread_yield", "thrd_yield", true)
                          .Default(false);
 }
+
+namespace {
 
 class Finder {
   public:

@@ -31,6 +31,9 @@ OwnVariables ownVariables(const llvm::Module &M);
 std::vector<SpinWait> countSpinWaits(llvm::Function &F, const OwnVariables &Own,
                                      llvm::function_ref<bool(const llvm::LoadInst &)> MayBeTaken);
 
+// Whether a loop calls this to wait politely, or to see what other threads wrote.
+bool isPause(const llvm::CallBase &Call);
+
 // Whether the call stands in such a loop: it runs no code that may record.
 bool isCallOfSpinWait(const llvm::CallBase &Call);
 

@@ -3,6 +3,7 @@
 #include "LlvmVersion.h"
 #include "code/Calls.h"
 #include "code/OurInstructions.h"
+#include "code/SpinWaits.h"
 #include "record/RecordingWindow.h"
 
 #include "llvm/ADT/SCCIterator.h"
@@ -58,8 +59,13 @@ static bool canBeSplit(const Function &F) {
            });
 }
 
+// Calls in which a loop only waits don't count: such a loop is one record, too.
 static bool hasCalls(const Loop &L) {
-    return any_of(L.blocks(), [](const BasicBlock *BB) { return any_of(*BB, endsUnit); });
+    auto CallsOther = [](const Instruction &I) {
+        auto *Call = dyn_cast<CallBase>(&I);
+        return endsUnit(I) && !(Call && isPause(*Call));
+    };
+    return any_of(L.blocks(), [&](const BasicBlock *BB) { return any_of(*BB, CallsOther); });
 }
 
 // A recording copy has some six times the instructions of a plain one, so what is recorded of these loops is in the

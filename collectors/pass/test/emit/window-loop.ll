@@ -32,6 +32,19 @@ done:
   ret i32 %v
 }
 
+; A loop that only waits is one record.
+define void @wait(ptr %p) {
+entry:
+  br label %head
+head:
+  %v = load volatile i32, ptr %p
+  call void asm sideeffect "pause", "~{memory}"()
+  %over = icmp eq i32 %v, 0
+  br i1 %over, label %done, label %head
+done:
+  ret void
+}
+
 ; The plain copy leaves where a window is open.
 ; CHECK-LABEL: define internal i32 @long.plain(
 ; CHECK: [[PLACE:%.*]] = load ptr, ptr getelementptr{{.*}}@trackway.module
@@ -43,6 +56,10 @@ done:
 ; CHECK-LABEL: define internal i32 @short.plain(
 ; CHECK-NOT: switch
 ; CHECK: ret i32
+
+; CHECK-LABEL: define internal void @wait.plain(
+; CHECK-NOT: switch
+; CHECK: ret void
 
 ; The rest returns 0 where the loop goes on elsewhere.
 ; CHECK-LABEL: define internal i32 @long.loop.plain(
