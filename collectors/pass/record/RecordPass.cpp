@@ -90,13 +90,16 @@ class ModuleRecorder {
             ChoosesAlways.insert(F); // what it calls is recorded in windows only
             AlwaysRecording.insert(F->getName());
         }
-        std::vector<Function *> Rests;
+        std::vector<LoopRest> Rests;
         for (Function *F : Functions)
             if (O.SplitLoops && !Switching.contains(F) && !isLeftAlone(*F, Filters))
                 llvm::append_range(Rests, splitLongLoops(*F, Runtime, Questions));
-        for (Function *Rest : Rests)
-            ChoosesAlways.insert(Rest); // who calls it wants the other version
-        llvm::append_range(Functions, Rests);
+        for (LoopRest Rest : Rests) {
+            ChoosesAlways.insert(Rest.F); // who calls it wants the other version
+            if (Rest.IsRepeated)
+                Repeated.insert(Rest.F);
+            Functions.push_back(Rest.F);
+        }
     }
 
     // `late` has the name of the function whose choice it makes.
@@ -114,6 +117,8 @@ class ModuleRecorder {
             leaveLargeLoopsToRests(F, Questions[&F]);
         }
         FunctionRecord R = selectRecord(F, Filters, Names, Table);
+        if (Repeated.contains(&F))
+            R.Covered = {}; // each instruction counts once
         if (R.IsLeftAlone)
             return Table.addFunction(R);
         for (NamedAccess &N : R.Accesses)
@@ -253,7 +258,7 @@ class ModuleRecorder {
     ModuleTable Table;
     Dispatch Versions;
     WindowQuestions Questions;
-    DenseSet<const Function *> ChoosesAlways;
+    DenseSet<const Function *> ChoosesAlways, Repeated;
     StringSet<> AlwaysRecording; // by their names, as the choice is another function
     RuntimeSymbols Runtime{};
 };

@@ -130,12 +130,13 @@ class Splitter {
                all_of(Left, [&](auto &Entry) { return all_of(Entry.second, [&](Place P) { return CanPass(P.Phi); }); });
     }
 
-    Function *run(WindowQuestions &Questions) {
+    LoopRest run(WindowQuestions &Questions) {
         Function *Rest = makeRest();
         Questions[Rest].push_back({stop(*Rest), {}});
         EliminateUnreachableBlocks(*Rest);
-        Questions[&F].push_back(callRest(*Rest));
-        return Rest;
+        bool IsLarge = isLarge(L); // before questions are added
+        Questions[&F].push_back(callRest(*Rest, IsLarge));
+        return {Rest, !IsLarge};
     }
 
   private:
@@ -293,12 +294,11 @@ class Splitter {
 
     // ---- The call of it ----
 
-    WindowQuestion callRest(Function &Rest) {
+    WindowQuestion callRest(Function &Rest, bool IsLarge) {
         auto *Call = BasicBlock::Create(C, "switch", &F);
         AllocaInst *Left = placeForLeft();
         IRBuilder<> B(Call);
         std::vector<CarriedValue> Given;
-        bool IsLarge = isLarge(L);
         for (Place P : Carried) {
             Value *V = P.Phi->getIncomingValueForBlock(&Again);
             Given.push_back({P.Phi, store(B, V, Left, typeOfTaken(), P.Field)});
@@ -401,8 +401,8 @@ static Loop *nextLongLoop(LoopInfo &LI, SmallPtrSetImpl<BasicBlock *> &Seen) {
     return nullptr;
 }
 
-std::vector<Function *> splitLongLoops(Function &F, const RuntimeSymbols &Runtime, WindowQuestions &Questions) {
-    std::vector<Function *> Rests;
+std::vector<LoopRest> splitLongLoops(Function &F, const RuntimeSymbols &Runtime, WindowQuestions &Questions) {
+    std::vector<LoopRest> Rests;
     SmallPtrSet<BasicBlock *, 8> Seen;
     AllocaInst *PlaceForLeft = nullptr;
     while (canBeSplit(F)) {

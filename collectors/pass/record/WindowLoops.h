@@ -38,10 +38,15 @@ struct WindowQuestion {
 // Those of each function.
 using WindowQuestions = llvm::DenseMap<const llvm::Function *, std::vector<WindowQuestion>>;
 
+// The function with the rest of a loop.
+struct LoopRest {
+    llvm::Function *F;
+    bool IsRepeated; // the recording copy of the loop's function has its instructions, too
+};
+
 // Splits the outermost loops that contain calls. Others stay whole, so that they are one operation of the record.
 // Returns the functions with the rests of these loops, and adds the questions in all of them.
-std::vector<llvm::Function *> splitLongLoops(llvm::Function &F, const RuntimeSymbols &Runtime,
-                                             WindowQuestions &Questions);
+std::vector<LoopRest> splitLongLoops(llvm::Function &F, const RuntimeSymbols &Runtime, WindowQuestions &Questions);
 
 // Makes the function a recording copy that calls the rest in place of each large loop, from the first iteration on.
 // Removes their questions.
