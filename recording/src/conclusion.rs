@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use trackway_answers::failure::ERROR;
 use trackway_answers::output;
 use trackway_recorder::{
-    CountsSummary, Output, RecordError, RecordOptions, RecordSummary, SamplesSummary, Snapshot, SnapshotsSummary,
-    WhenFull,
+    CountsSummary, Output, RecordError, RecordOptions, RecordSummary, SamplesSummary, Snapshot,
+    SnapshotsSummary, WhenFull,
 };
 use trackway_report::{counted, grouped};
 

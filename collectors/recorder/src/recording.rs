@@ -132,7 +132,9 @@ impl Recording<'_, '_> {
     }
 
     fn waits_for_snapshot(&self) -> bool {
-        self.snapshots.as_ref().is_some_and(|snapshots| snapshots.is_pending())
+        self.snapshots
+            .as_ref()
+            .is_some_and(|snapshots| snapshots.is_pending())
     }
 
     fn answer(&mut self, request: ControlRequest) -> ControlAnswer {
@@ -173,10 +175,16 @@ impl Recording<'_, '_> {
     fn snapshot(&mut self) -> ControlAnswer {
         let Some(snapshots) = &mut self.snapshots else {
             return ControlAnswer::Refused(
-                "this is no flight recorder (`trackway record --flight 512M`): all is written as it comes".to_owned(),
+                "this is no flight recorder (`trackway record --flight 512M`): all is written as it comes"
+                    .to_owned(),
             );
         };
-        let asked = snapshots.ask(self.ring, self.clock, Asker::Control, "`trackway control` asked for it");
+        let asked = snapshots.ask(
+            self.ring,
+            self.clock,
+            Asker::Control,
+            "`trackway control` asked for it",
+        );
         match asked {
             Ok(path) => ControlAnswer::Written(path),
             Err(reason) => ControlAnswer::Refused(reason),

@@ -48,8 +48,7 @@ pub struct Snapshots {
 impl Snapshots {
     /// None if this is no flight recorder.
     pub fn begin(options: &RecordOptions, board: Option<Arc<SnapshotBoard>>, begin_ns: u64) -> Option<Self> {
-        let (Some(_), Some(board), Output::File { path, force }) =
-            (options.flight, board, &options.output)
+        let (Some(_), Some(board), Output::File { path, force }) = (options.flight, board, &options.output)
         else {
             return None;
         };

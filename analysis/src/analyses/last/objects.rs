@@ -110,7 +110,10 @@ mod tests {
         objects.take(allocate(1, 100, 50), 1);
         objects.take(free(2, 100), 2);
         let object = *objects.at(149, 1).unwrap();
-        assert_eq!((object.allocated, object.freed_before(1)), (AllocationSiteId(1), None));
+        assert_eq!(
+            (object.allocated, object.freed_before(1)),
+            (AllocationSiteId(1), None)
+        );
         assert_eq!(object.freed_before(2), Some(AllocationSiteId(2)));
         assert!(objects.at(150, 2).is_none() && objects.at(99, 2).is_none());
         objects.take(allocate(3, 140, 20), 3);
@@ -131,7 +134,10 @@ mod tests {
             count: 2,
         };
         objects.take(moves, 2);
-        assert_eq!(objects.at(100, 2).unwrap().freed_before(2), Some(AllocationSiteId(2)));
+        assert_eq!(
+            objects.at(100, 2).unwrap().freed_before(2),
+            Some(AllocationSiteId(2))
+        );
         assert_eq!(objects.at(231, 2).unwrap().freed_before(2), None);
     }
 }

@@ -61,7 +61,9 @@ fn table(describer: &Describer, rows: &[Row]) -> Table {
     TableBuilder::new("last", "Last accesses of each thread", rows)
         .number("thread", |row| row.thread)
         .text("happened", |row| if row.is_certain { "yes" } else { "perhaps" })
-        .text("kind", |row| describer.trace.program().site(row.access.site).kind.name())
+        .text("kind", |row| {
+            describer.trace.program().site(row.access.site).kind.name()
+        })
         .text("address", |row| format!("{:#x}", row.access.address))
         .count("bytes", |row| row.access.bytes)
         .text("field", |row| describer.field(row.access.site))
@@ -85,7 +87,10 @@ impl Describer<'_> {
     fn location(&self, site: SiteId) -> (&str, Option<u32>) {
         let program = self.trace.program();
         let location = program.location(program.site(site).location);
-        let file = path_inside(&self.trace.meta().working_directory, self.names.text(location.file));
+        let file = path_inside(
+            &self.trace.meta().working_directory,
+            self.names.text(location.file),
+        );
         (file, Some(location.line).filter(|line| *line > 0))
     }
 
@@ -124,7 +129,9 @@ impl Describer<'_> {
     fn sentence(&self, row: &Row) -> String {
         let (file, line) = self.location(row.access.site);
         let line = line.map_or(String::new(), |line| format!(":{line}"));
-        let object = self.object(row).map_or(String::new(), |object| format!(" ({object})"));
+        let object = self
+            .object(row)
+            .map_or(String::new(), |object| format!(" ({object})"));
         format!(
             "{} of {} at {file}{line} ({}), address {:#x}{object}",
             self.trace.program().site(row.access.site).kind.name(),

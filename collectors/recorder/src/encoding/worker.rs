@@ -75,10 +75,9 @@ impl<'scope> Worker<'scope> {
                     .note_encoded(effort, payload.len(), stored_length, took);
             }
         }
-        let (written, took) = self.meter.step(
-            |work| &mut work.writing,
-            || output.write_in_turn(ticket, chunk),
-        );
+        let (written, took) = self
+            .meter
+            .step(|work| &mut work.writing, || output.write_in_turn(ticket, chunk));
         output.waiting_bytes.fetch_sub(held, Relaxed);
         if written == Written::FirstFailure {
             ring.stop();

@@ -68,7 +68,11 @@ pub fn sample_process(options: &RecordOptions, pid: u32) -> Result<RecordSummary
         };
         let samples = sampling.finish(&clock, &mut collector);
         collector.push_names(options);
-        (collector.finish(missing_reason(options), None), samples, interrupted)
+        (
+            collector.finish(missing_reason(options), None),
+            samples,
+            interrupted,
+        )
     });
     let reason = if interrupted {
         "interrupted"

@@ -234,7 +234,10 @@ impl ChunkSink for FlightSink {
     fn finish(&mut self) -> Result<u64, SinkError> {
         self.wait_for_writer();
         let done = self.board.done();
-        Ok(done.iter().filter_map(|snapshot| snapshot.written.as_ref().ok()).sum())
+        Ok(done
+            .iter()
+            .filter_map(|snapshot| snapshot.written.as_ref().ok())
+            .sum())
     }
 }
 
@@ -295,7 +298,10 @@ impl Contents {
             mark(MarkKind::Opens, self.begin_ns, "flight"),
             mark(MarkKind::Closes, request.end_ns, &request.cause),
         ];
-        let before = self.lasting.iter().filter(|(header, _)| header.kind == ChunkKind::Marks);
+        let before = self
+            .lasting
+            .iter()
+            .filter(|(header, _)| header.kind == ChunkKind::Marks);
         let fields = ChunkFields {
             sequence: before.count() as u64,
             ..ChunkFields::new(ChunkKind::Marks)

@@ -40,7 +40,8 @@ fn request(path: &Path, end_ns: u64) -> SnapshotRequest {
 /// Kind, stream and sequence of the file's chunks.
 fn chunks(path: &Path) -> Vec<(ChunkKind, u32, u64)> {
     let trace = Trace::open(path).unwrap();
-    let of = |chunk: &trackway_trace::ChunkRef| (chunk.header.kind, chunk.header.stream, chunk.header.sequence);
+    let of =
+        |chunk: &trackway_trace::ChunkRef| (chunk.header.kind, chunk.header.stream, chunk.header.sequence);
     trace.chunks().iter().map(of).collect()
 }
 
@@ -73,7 +74,13 @@ fn a_snapshot_has_what_its_records_need_and_numbers_them_anew() {
     let mut sink = sink(4 * CHUNK, None);
     append(&mut sink, ChunkKind::Start, 0, 0, 0);
     for sequence in 0..9 {
-        append(&mut sink, ChunkKind::Records, (sequence % 2) as u32, sequence / 2, 10 + sequence);
+        append(
+            &mut sink,
+            ChunkKind::Records,
+            (sequence % 2) as u32,
+            sequence / 2,
+            10 + sequence,
+        );
     }
     append(&mut sink, ChunkKind::OracleSummary, 0, 0, 0);
     append(&mut sink, ChunkKind::Module, 0, 0, 0);
@@ -121,7 +128,10 @@ fn memory_is_limited_while_a_snapshot_is_written() {
     for sequence in 0..1000 {
         append(&mut sink, ChunkKind::Records, 0, sequence, 10 + sequence);
         if sequence % 100 == 99 {
-            sink.snapshot(request(&numbered(&folder.path().join("s"), sequence as u32), 10 + sequence));
+            sink.snapshot(request(
+                &numbered(&folder.path().join("s"), sequence as u32),
+                10 + sequence,
+            ));
         }
         assert!(*sink.memory.lock() <= 9 * CHUNK);
     }
@@ -136,12 +146,19 @@ fn a_file_that_cannot_be_written_is_said() {
     sink.snapshot(request(Path::new("/proc/self/s.trackway"), 100));
     assert_eq!(sink.finish().unwrap(), 0);
     let done = sink.board.done();
-    assert!(done[0].written.as_ref().unwrap_err().contains("/proc/self/s.trackway"));
+    assert!(done[0]
+        .written
+        .as_ref()
+        .unwrap_err()
+        .contains("/proc/self/s.trackway"));
     assert!(!sink.board.is_writing());
 }
 
 #[test]
 fn names() {
-    assert_eq!(numbered(Path::new("a/b.trackway"), 3), Path::new("a/b-3.trackway"));
+    assert_eq!(
+        numbered(Path::new("a/b.trackway"), 3),
+        Path::new("a/b-3.trackway")
+    );
     assert_eq!(numbered(Path::new("b"), 1), Path::new("b-1"));
 }
