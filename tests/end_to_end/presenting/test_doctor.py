@@ -80,4 +80,6 @@ class Manual(unittest.TestCase):
         with tools.folder() as folder:
             tools.trackway("man", f"{folder}/man1")
             pages = set(os.listdir(f"{folder}/man1"))
-        self.assertEqual(pages, {"trackway.1"} | {f"trackway-{verb}.1" for verb in verbs if verb != "help"})
+        of_control = {f"trackway-control-{word}.1" for word in ("start", "stop", "mark", "status", "snapshot")}
+        of_verbs = {f"trackway-{verb}.1" for verb in verbs if verb != "help"}
+        self.assertEqual(pages, {"trackway.1"} | of_verbs | of_control)

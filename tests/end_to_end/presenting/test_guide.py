@@ -129,9 +129,10 @@ class Symptoms(Runner):
     def test_commands(self):
         self.needs_samples()
         said = self.run_pages(SYMPTOMS)
-        # Whether a row is within noise depends on how the threads ran; the column of the noise is always there.
-        for expected in ("particle.position", "counters.moves", "noise"):
+        for expected in ("particle.position", "counters.moves"):
             self.assertIn(expected, said)
+        # Whether anything differs between runs depends on how the threads ran; if so, its noise has a column.
+        self.assertRegex(said, r"noise|; [\d,]+ unchanged")
 
 
 class HowTo(Runner):
