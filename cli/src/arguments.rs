@@ -217,7 +217,7 @@ pub struct FlightArguments {
     /// program crashes, fails, calls trackway_snapshot(), or `trackway control PID snapshot` comes: to OUTPUT-1.trackway
     /// and so on
     #[arg(long, value_name = "SIZE|TIME", value_parser = parse_flight,
-          conflicts_with_all = ["paused", "start_after", "duration", "max_size", "bursts", "to", "discard", "sample", "live"])]
+          conflicts_with_all = ["paused", "start_after", "duration", "max_size", "bursts", "to", "discard", "sample", "live", "allocations"])]
     pub flight: Option<Flight>,
     /// Also when the program says by trackway_slow(NS) that something took that long, such as 5ms
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, requires = "flight")]

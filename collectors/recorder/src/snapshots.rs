@@ -103,8 +103,10 @@ impl Snapshots {
     /// What is to be written now, if all that can be there is there.
     pub fn due(&mut self, ring: &Ring) -> Option<SnapshotRequest> {
         let pending = self.pending.as_ref()?;
-        let behind = behind(ring, pending.ticks);
-        if behind > 0 && Instant::now() < pending.deadline {
+        let behind = older_buffers(ring, abi::OWNED, pending.ticks);
+        // Those that threads have handed over are taken before the next question.
+        let is_early = older_buffers(ring, abi::FULL, pending.ticks) > 0;
+        if is_early || behind > 0 && Instant::now() < pending.deadline {
             return None;
         }
         let mut request = self.pending.take()?.request;
@@ -158,11 +160,11 @@ impl Snapshots {
     }
 }
 
-/// Threads that still have records from before that time.
-fn behind(ring: &Ring, ticks: u64) -> usize {
+/// Buffers in that state with records from before that time.
+fn older_buffers(ring: &Ring, state: u32, ticks: u64) -> usize {
     ring.all_words()
         .filter(|(_, words)| {
-            words.state == abi::OWNED
+            words.state == state
                 && words.pid != 0
                 && words.kind == abi::KIND_RECORDS
                 && words.first_ticks < ticks

@@ -214,6 +214,7 @@ class Flight(unittest.TestCase):
         for words, expected in ((("--flight", "x"), "--flight"), (("--flight", "0M"), "number of bytes"),
                                 (("--flight", "1M", "--paused"), "cannot be used with"),
                                 (("--flight", "1M", "--discard"), "cannot be used with"),
+                                (("--flight", "1M", "--allocations"), "cannot be used with"),
                                 (("--slower-than", "1ms"), "--flight")):
             with self.subTest(words=words):
                 done = tools.trackway("record", *words, "--", "true", check=False)
