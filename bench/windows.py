@@ -7,13 +7,17 @@ closing line.
 
 import argparse
 import json
+import os
 import statistics
+import sys
 import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from measuring import programs, results, timing
 from measuring.real_programs import REAL
-from measuring.real_runs import Runs, build, built_before
+from measuring.real_runs import BUILDS, Runs, build, built_before
 from measuring.results import Column
 
 MEMORY = Path("/dev/shm")
@@ -22,6 +26,7 @@ COLUMNS = (
     Column("unrecorded", "unrecorded"),
     Column("between", "between"),
     Column("join_ms", "join ms", "{:.1f}"),
+    Column("attach_ms", "attach ms", "{:.1f}"),
     Column("bursts", "bursts"),
     Column("share", "accesses %", "{:.2f}"),
     Column("points", "points"),
@@ -48,6 +53,30 @@ def join_ms(trace, scratch):
     return (min(row["first_us"] for row in found["streams"]) - begin) / 1000
 
 
+def process_of(executable):
+    """The process that runs it; waits until there is one."""
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        for folder in Path("/proc").iterdir():
+            if folder.name.isdigit() and os.path.realpath(folder / "exe") == str(executable):
+                return folder.name
+        time.sleep(0.01)
+    sys.exit(f"bench: {executable} doesn't run")
+
+
+def attach_ms(runs):
+    """How much longer than its window a recorder takes that comes to the running program, stores the window, and leaves."""
+    window_ms = 20
+    with ThreadPoolExecutor(1) as beside:
+        program = beside.submit(runs.alone, "traced")
+        pid = process_of(BUILDS / "traced" / runs.program.name / "program")
+        time.sleep(0.1)
+        options = ["--pid", pid, "--duration", f"{window_ms}ms", "-q", "-f", "-o", runs.trace]
+        wall_s = timing.timed([programs.TRACKWAY, "record", *options])["wall_s"]
+        program.result()
+    return 1000 * wall_s - window_ms
+
+
 def cpu(figures):
     return figures.get("program_cpu_s", figures["cpu_s"])
 
@@ -60,6 +89,7 @@ def one_round(runs, arguments, whole):
     }
     runs.recorded(["--start-after", "100ms", "--duration", "20ms"], runs.trace)
     figures["join_ms"] = join_ms(runs.trace, runs.scratch)
+    figures["attach_ms"] = attach_ms(runs)
     figures["bursts"] = cpu(runs.recorded(["--bursts", arguments.bursts], runs.trace)) / plain
     accesses, shares = report(runs.trace, runs.scratch)
     figures["share"] = 100 * accesses / whole[0]
@@ -79,10 +109,10 @@ def measure(program, arguments):
 
 def closing_line(rows):
     mean = {key: results.geometric_mean(row[key] for row in rows.values()) for key in ("between", "bursts")}
-    worst = {key: max(row[key] for row in rows.values()) for key in ("between", "join_ms", "points")}
+    worst = {key: max(row[key] for row in rows.values()) for key in ("between", "join_ms", "attach_ms", "points")}
     return (
         f"windows: between {mean['between']:.2f}x worst {worst['between']:.2f}x join {worst['join_ms']:.1f} ms "
-        f"bursts {mean['bursts']:.2f}x share {worst['points']:.1f} points"
+        f"attach {worst['attach_ms']:.1f} ms bursts {mean['bursts']:.2f}x share {worst['points']:.1f} points"
     )
 
 

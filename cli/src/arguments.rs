@@ -72,7 +72,8 @@ pub enum Verb {
 /// the program's exit status, or 128 + the number of the signal that ended it. Interrupting it ends the program and
 /// leaves a valid trace. The trace may also go to a collector (--to; see `trackway collect`), or be analysed at once
 /// and stored nowhere (--live). Code that records has larger frames: so the program's soft limit of the stack (`ulimit
-/// -s`) is four times yours, as far as the hard limit allows. With --sample any program is sampled as it is, also one that runs already (--pid).
+/// -s`) is four times yours, as far as the hard limit allows. With --pid it records a program that runs already, and ends
+/// with status 0. With --sample any program is sampled as it is, also one that runs already.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  trackway record -- ./prog input.txt\n  \
                         trackway record -o run1.trackway --codec zstd -- ./prog\n  \
@@ -80,6 +81,7 @@ pub enum Verb {
                         trackway record --live misses --by line --top 5 -- ./prog\n  \
                         trackway record --overhead 1% --hardware -- ./counting\n  \
                         trackway record --start-after 5s --duration 10s -- ./server\n  \
+                        trackway record --pid $(pidof server) --duration 10s\n  \
                         trackway record --bursts 10ms/1s -- ./server\n  \
                         trackway record --allocations -- sort words.txt\n  \
                         trackway record --sample -- ./any arguments\n  \

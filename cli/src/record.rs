@@ -17,12 +17,12 @@ use crate::{live, output};
 /// Ends with the program's status. It reports a failed start itself, since the statuses differ.
 pub fn run(arguments: RecordArguments) -> Result<ExitCode, Failure> {
     let (quiet, live) = (arguments.quiet, arguments.live.clone());
-    let pid = arguments.sampled.pid;
     let options = options(arguments)?;
-    let recorded = match live.live {
-        None if pid.is_some() => sample_process(&options, pid.unwrap_or(0)),
-        Some(analysis) => live::record(&options, analysis, &live, quiet)?,
-        None => record(options.clone()),
+    let sampled = options.process.filter(|_| options.sampling.is_some());
+    let recorded = match (live.live, sampled) {
+        (None, Some(pid)) => sample_process(&options, pid),
+        (Some(analysis), _) => live::record(&options, analysis, &live, quiet)?,
+        (None, None) => record(options.clone()),
     };
     Ok(conclude(recorded, &options, quiet, live.live.is_some()))
 }
@@ -54,6 +54,7 @@ fn options(arguments: RecordArguments) -> Result<RecordOptions, Failure> {
     };
     let mut options = RecordOptions::new(program, output);
     options.arguments = words.collect();
+    options.process = arguments.sampled.pid;
     if arguments.binary {
         options.client = Some(Installation::locate().binary_client()?);
     }

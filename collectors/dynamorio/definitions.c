@@ -92,7 +92,7 @@ static void tell_object(struct object *object) {
 
 static uint32_t take_id(uint32_t *next, uint32_t *left) {
     if (*left == 0) {
-        *next = __trackway_take_ids(IDS_AT_ONCE);
+        *next = __trackway_take_ids(__trackway_process.ring, IDS_AT_ONCE);
         *left = *next ? IDS_AT_ONCE : 0;
     }
     if (*left == 0)

@@ -5,9 +5,9 @@
 
 #include <stdint.h>
 
-// Raised whenever anything below changes. Instrumented objects refer to the symbol `__trackway_abi_9`, which only a
+// Raised whenever anything below changes. Instrumented objects refer to the symbol `__trackway_abi_10`, which only a
 // runtime of the same version defines: objects of different versions fail to link.
-#define TRACKWAY_ABI 9
+#define TRACKWAY_ABI 10
 
 // ---- Between the pass and the runtime ------------------------------------------------------------------------------
 
@@ -94,6 +94,8 @@ struct trackway_callee {
 //
 //   void __trackway_register(struct trackway_module *module)
 //       Once per module, from a constructor.
+//   void __trackway_unregister(struct trackway_module *module)
+//       From a destructor: the module may be unloaded.
 //   unsigned char *__trackway_flush(unsigned char *cursor)
 //       preserve_most; once per object. Hands over the buffer, unless it has room left, and returns the cursor.
 //   unsigned char *__trackway_flush_all(unsigned char *cursor)
@@ -166,10 +168,17 @@ struct trackway_callee {
 //   stream_table_offset   struct trackway_stream [stream_count]
 //   data_offset           buffer_count × buffer_size bytes, zeroed by the recorder before each use
 //
+// A program that runs without a recorder makes such an object itself, of one page, and keeps it open as a descriptor
+// that /proc/PID/fd shows as TRACKWAY_DORMANT_NAME. A recorder that comes later takes a lock on it (flock), makes it as
+// long as a ring, writes what else is missing, adds 1 to `session` and opens a window. When it leaves, it closes that;
+// later ones do the same again. The page is all 0 at first, but for `magic`, `abi`, `next_segment_id` and what threads
+// add to that.
+//
 // Each recording thread owns a buffer, so there are many; memory is taken only for those that were used. How much may
 // wait for the recorder is limited by full_limit instead.
 
 #define TRACKWAY_RING_MAGIC 0x474E4952594B5254ull // "TRKYRING"
+#define TRACKWAY_DORMANT_NAME "trackway-dormant"
 
 enum trackway_ring_flags {
     TRACKWAY_DROP_WHEN_FULL = 1, // else wait
@@ -178,7 +187,7 @@ enum trackway_ring_flags {
 };
 
 #define TRACKWAY_HARDWARE_EVENTS 4
-#define TRACKWAY_MARKS 64
+#define TRACKWAY_MARKS 256
 #define TRACKWAY_CLOSINGS 32
 
 // Arguments of perf_event_open.
@@ -225,12 +234,13 @@ struct trackway_ring {
     uint32_t windows;             // how many have been opened
     uint32_t marks;               // fetch_add(1), modulo TRACKWAY_MARKS, gives the next entry of the table of marks
     uint32_t mark_offset;         // of that table: struct trackway_mark [TRACKWAY_MARKS]
+    uint32_t session;             // how many recorders have come to a program that ran without one
     // When window n closed, in the ticks of the one that closed it, at n modulo TRACKWAY_CLOSINGS.
     _Alignas(64) uint64_t closed_ticks[TRACKWAY_CLOSINGS];
 };
 
-// What happened, for the trace's list of marks. The recorder reads each entry before it is used again, unless there are
-// more within 20 ms than the table holds.
+// What happened, for the trace's list of marks. The recorder is woken for each quarter of the table, and reads
+// each entry before it is used again unless that comes too late.
 struct trackway_mark {
     uint32_t ready; // 1 + what fetch_add gave, once the rest is written
     uint32_t kind;
@@ -286,6 +296,9 @@ enum trackway_buffer_flags {
     TRACKWAY_MONOTONIC = 8, // its ticks are nanoseconds of CLOCK_MONOTONIC, whatever the recorder's processor counts
     TRACKWAY_ENDING = 16,   // its thread called exit, or returned from main, and wrote to it until then
 };
+
+// The upper half of a buffer's flags: the session for which it was taken. Of other sessions nobody reads it.
+#define TRACKWAY_SESSION_SHIFT 16
 
 struct trackway_buffer {
     uint32_t state; // FREE → OWNED → FULL by the program, FULL → TAKEN → FREE by the recorder

@@ -45,7 +45,7 @@ bool __trackway_holds(const struct lane *lane, const unsigned char *cursor) {
     return lane->buffer && (size_t)(cursor - data_of_lane(lane)) <= __trackway_process.ring->buffer_size;
 }
 
-static bool takes_records(const struct trackway_ring *ring) {
+bool __trackway_takes_records(const struct trackway_ring *ring) {
     uint32_t thread = __atomic_load_n(&ring->recorder_thread, __ATOMIC_RELAXED);
     bool alive = thread != 0 && !(thread & TRACKWAY_RECORDER_DIED);
     return alive && !__atomic_load_n(&ring->stopped, __ATOMIC_RELAXED);
@@ -76,7 +76,7 @@ static struct trackway_buffer *own_free_buffer(struct trackway_ring *ring) {
     return NULL;
 }
 
-static void wake_recorder(struct trackway_ring *ring) {
+void __trackway_wake_recorder(struct trackway_ring *ring) {
     if (__atomic_exchange_n(&ring->wake_at, 0, __ATOMIC_RELAXED))
         futex_wake(&ring->full_events);
 }
@@ -113,7 +113,7 @@ static struct trackway_buffer *wait_for_buffer(struct trackway_ring *ring, const
     bool has_waited = __atomic_load_n(&all_were_owned, __ATOMIC_RELAXED);
     for (;; has_waited = true) {
         uint32_t seen = __atomic_load_n(&ring->free_events, __ATOMIC_SEQ_CST);
-        if (!takes_records(ring))
+        if (!__trackway_takes_records(ring))
             return NULL;
         bool none_is_full = __atomic_load_n(&ring->full_count, __ATOMIC_SEQ_CST) == 0;
         struct trackway_buffer *buffer = own_free_buffer(ring);
@@ -128,7 +128,7 @@ static struct trackway_buffer *wait_for_buffer(struct trackway_ring *ring, const
             return NULL;
         }
         let_signals_in(stream);
-        wake_recorder(ring);
+        __trackway_wake_recorder(ring);
         __atomic_fetch_add(&ring->free_waiters, 1, __ATOMIC_SEQ_CST);
         uint64_t begun = monotonic_ns();
         futex_wait(&ring->free_events, seen, 1); // not for ever: the recorder may be killed, signals may come
@@ -147,12 +147,16 @@ static uint64_t last_ticks(const struct lane *lane) {
     return closed > lane->buffer->first_ticks && closed < now ? closed : now;
 }
 
-static void describe(struct trackway_buffer *buffer, struct lane *lane, uint32_t tid) {
+static uint32_t flags_of(uint32_t session) {
+    return session << TRACKWAY_SESSION_SHIFT | (TICKS_ARE_NANOSECONDS ? TRACKWAY_MONOTONIC : 0);
+}
+
+static void describe(struct trackway_buffer *buffer, struct lane *lane, const struct stream *stream) {
     const struct process *owner = lane->owner ? lane->owner : &__trackway_process;
     buffer->kind = lane->kind;
     buffer->stream = lane->stream;
-    buffer->tid = tid;
-    buffer->flags = (TICKS_ARE_NANOSECONDS ? TRACKWAY_MONOTONIC : 0);
+    buffer->tid = stream->tid;
+    buffer->flags = flags_of(stream->session);
     buffer->sequence = lane->sequence++;
     buffer->first_ticks = __trackway_now_ticks();
     buffer->last_ticks = 0;
@@ -171,11 +175,12 @@ struct room __trackway_take(struct lane *lane, struct stream *stream) {
     lane->buffer = wait_for_buffer(ring, stream, may_drop);
     if (!lane->buffer) {
         lane->dropped++;
-        if (stream->slot)
+        // The slot may be a stream's of a later session by now.
+        if (stream->slot && stream->session == __atomic_load_n(&ring->session, __ATOMIC_ACQUIRE))
             stream->slot->dropped++;
         return __trackway_scratch();
     }
-    describe(lane->buffer, lane, stream->tid);
+    describe(lane->buffer, lane, stream);
     if (stream->below && lane == &stream->records)
         lane->low = __trackway_map_low((uint32_t)(lane->buffer - buffer_table(ring)), stream->below);
     unsigned char *data = data_of_lane(lane);
@@ -188,7 +193,7 @@ static void publish(struct trackway_ring *ring, struct trackway_buffer *buffer) 
     uint32_t events = __atomic_add_fetch(&ring->full_events, 1, __ATOMIC_SEQ_CST);
     uint32_t wake_at = __atomic_load_n(&ring->wake_at, __ATOMIC_SEQ_CST);
     if (wake_at && (int32_t)(events - wake_at) >= 0)
-        wake_recorder(ring);
+        __trackway_wake_recorder(ring);
 }
 
 void __trackway_hand_over(struct lane *lane, const unsigned char *end, uint32_t flags) {
@@ -197,7 +202,7 @@ void __trackway_hand_over(struct lane *lane, const unsigned char *end, uint32_t 
         return;
     buffer->length = end ? (uint32_t)(end - data_of_lane(lane)) : 0;
     buffer->last_ticks = last_ticks(lane);
-    buffer->flags = flags | (TICKS_ARE_NANOSECONDS ? TRACKWAY_MONOTONIC : 0);
+    buffer->flags = flags | flags_of(buffer->flags >> TRACKWAY_SESSION_SHIFT);
     lane->buffer = NULL;
     if (lane->low)
         __trackway_unmap_low(lane->low);
@@ -215,8 +220,7 @@ bool __trackway_claim(struct lane *lane) {
     return is_ours;
 }
 
-uint32_t __trackway_take_ids(uint32_t count) {
-    struct trackway_ring *ring = __trackway_process.ring;
+uint32_t __trackway_take_ids(struct trackway_ring *ring, uint32_t count) {
     uint32_t first = __atomic_load_n(&ring->next_segment_id, __ATOMIC_RELAXED);
     do {
         if (first > MAX_SEGMENT_ID || count > MAX_SEGMENT_ID - first)

@@ -51,6 +51,7 @@ struct stream {
     bool outside;  // of windows: its records go to scratch memory
     uint32_t mark; // of the frame, to see whether it still stands
     uint32_t tid;
+    uint32_t session;             // in which it has begun
     struct trackway_stream *slot; // none if the stream table is too short
     struct lane records;
     struct lane oracle;
@@ -74,7 +75,9 @@ struct stream {
 #define TRACKWAY_WINDOWS 16
 
 struct process {
-    struct trackway_ring *ring;               // none: this process is not recorded
+    struct trackway_ring *ring;               // none: this process was never recorded
+    struct trackway_ring *dormant;            // its first page, where a recorder may come later; else none
+    uint32_t session;                         // the last one that this process has noticed
     unsigned char *windows[TRACKWAY_WINDOWS]; // the buffers, as far as they are mapped
     uint32_t *witness;                        // 0 in a process that was forked without our knowledge
     uint32_t pid;
@@ -118,6 +121,10 @@ struct room __trackway_low_room(void);
 #define TICKS_ARE_NANOSECONDS true // of CLOCK_MONOTONIC, whatever the recorder's processor counts
 #endif
 uint64_t __trackway_now_ticks(void);
+// Whether a recorder lives and wants records.
+bool __trackway_takes_records(const struct trackway_ring *ring);
+// Ends its sleep.
+void __trackway_wake_recorder(struct trackway_ring *ring);
 // Room of a fresh buffer, or of scratch memory while the recorder takes nothing.
 struct room __trackway_take(struct lane *lane, struct stream *stream);
 // Whether the position is in the lane's buffer, or at its end.
@@ -129,7 +136,7 @@ void __trackway_abandon_former_image(void);
 // or the recorder hands it over.
 bool __trackway_claim(struct lane *lane);
 // The first of so many segment ids; 0 if there aren't as many left.
-uint32_t __trackway_take_ids(uint32_t count);
+uint32_t __trackway_take_ids(struct trackway_ring *ring, uint32_t count);
 struct room __trackway_scratch(void);
 
 #endif

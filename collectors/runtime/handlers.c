@@ -169,6 +169,7 @@ static struct pool *pool_behind(struct pool *pool) {
 }
 
 static struct stream *claim_stream(struct thread *thread) {
+    __trackway_watch_this_thread(); // its end gives the stream back
     for (struct pool *pool = &first_pool; pool; pool = pool_behind(pool)) {
         struct pooled_stream *pooled = claim_from(pool);
         if (!pooled)

@@ -6,19 +6,36 @@
 
 VISIBLE THREAD_LOCAL uint32_t __trackway_recorded_window;
 
+// Before the session is looked at: a window of a later one may open at any time.
 static uint32_t open_window(const struct trackway_ring *ring) {
-    return __atomic_load_n(&ring->window, __ATOMIC_RELAXED);
+    return __atomic_load_n(&ring->window, __ATOMIC_ACQUIRE);
+}
+
+// The page with the word that modules look at; none if nobody ever records this process.
+static struct trackway_ring *first_page(void) {
+    return __trackway_process.dormant ? __trackway_process.dormant : __trackway_process.ring;
+}
+
+// The number of the window that this process records now, or 0.
+static uint32_t recorded_window(struct trackway_ring *page) {
+    uint32_t window = open_window(page);
+    if (!window || __trackway_in_session())
+        return window;
+    // Its recorder was killed: nobody else would close it, and functions would ask each time.
+    if (!__trackway_takes_records(page))
+        __atomic_compare_exchange_n(&page->window, &window, 0, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    return 0;
 }
 
 uint32_t __trackway_follow_window(void) {
-    __trackway_recorded_window = open_window(__trackway_process.ring);
+    struct trackway_ring *page = first_page();
+    __trackway_recorded_window = page ? recorded_window(page) : 0;
     return __trackway_recorded_window;
 }
 
 static uint32_t join_window(void) {
-    if (!__trackway_process.ring)
-        return 0;
-    if (open_window(__trackway_process.ring) != __trackway_recorded_window)
+    struct trackway_ring *page = first_page();
+    if (page && open_window(page) != __trackway_recorded_window)
         __trackway_leave_buffer();
     return __trackway_follow_window();
 }
@@ -53,6 +70,8 @@ static void note(struct trackway_ring *ring, uint32_t kind, uint32_t window, con
     mark->flags = TICKS_ARE_NANOSECONDS ? TRACKWAY_MONOTONIC : 0;
     copy_text(mark, text);
     __atomic_store_n(&mark->ready, number + 1, __ATOMIC_RELEASE);
+    if ((number + 1) % (TRACKWAY_MARKS / 4) == 0)
+        __trackway_wake_recorder(ring);
 }
 
 static void open_new(struct trackway_ring *ring) {
@@ -61,59 +80,67 @@ static void open_new(struct trackway_ring *ring) {
         note(ring, TRACKWAY_OPENS, number, NULL);
 }
 
-// The ring, if the program may switch its windows.
-static struct trackway_ring *switchable_ring(void) {
-    struct trackway_ring *ring = __trackway_process.ring;
-    return ring && !(ring->flags & TRACKWAY_KEEPS_NEWEST) ? ring : NULL;
+// Whether anybody wants to know what the program asks for, at a glance.
+static bool has_recorder(void) {
+    const struct trackway_ring *page = first_page();
+    return page && __trackway_takes_records(page);
+}
+
+// Whether the program switches windows. Signals are blocked.
+static bool is_switchable(void) {
+    return __trackway_in_session() && !(__trackway_process.ring->flags & TRACKWAY_KEEPS_NEWEST);
 }
 
 VISIBLE void __trackway_open_window(void) {
-    struct trackway_ring *ring = switchable_ring();
-    if (!ring)
+    if (!has_recorder())
         return;
     uint64_t signals = block_signals();
     __trackway_notice_fork();
-    if (!open_window(ring))
-        open_new(ring);
-    join_window();
+    if (is_switchable()) {
+        if (!open_window(__trackway_process.ring))
+            open_new(__trackway_process.ring);
+        join_window();
+    }
     restore_signals(signals);
 }
 
-VISIBLE void __trackway_close_window(void) {
-    struct trackway_ring *ring = switchable_ring();
-    uint32_t open = ring ? open_window(ring) : 0;
+static void close_window(struct trackway_ring *ring) {
+    uint32_t open = open_window(ring);
     if (!open)
         return;
-    uint64_t signals = block_signals();
-    __trackway_notice_fork();
     __atomic_store_n(&ring->closed_ticks[open % TRACKWAY_CLOSINGS], __trackway_now_ticks(), __ATOMIC_RELAXED);
     if (__atomic_compare_exchange_n(&ring->window, &open, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
         note(ring, TRACKWAY_CLOSES, open, NULL);
     join_window();
+}
+
+VISIBLE void __trackway_close_window(void) {
+    if (!has_recorder())
+        return;
+    uint64_t signals = block_signals();
+    __trackway_notice_fork();
+    if (is_switchable())
+        close_window(__trackway_process.ring);
     restore_signals(signals);
 }
 
 static void note_text(uint32_t kind, const char *text) {
-    struct trackway_ring *ring = __trackway_process.ring;
+    if (!has_recorder())
+        return;
     uint64_t signals = block_signals();
     __trackway_notice_fork();
-    note(ring, kind, open_window(ring), text);
+    if (__trackway_in_session())
+        note(__trackway_process.ring, kind, open_window(__trackway_process.ring), text);
     restore_signals(signals);
 }
 
-VISIBLE void __trackway_mark(const char *text) {
-    if (__trackway_process.ring)
-        note_text(TRACKWAY_TEXT, text);
-}
+VISIBLE void __trackway_mark(const char *text) { note_text(TRACKWAY_TEXT, text); }
 
-VISIBLE void __trackway_snapshot(void) {
-    if (__trackway_process.ring)
-        note_text(TRACKWAY_SNAPSHOT, "the program asked for it");
-}
+VISIBLE void __trackway_snapshot(void) { note_text(TRACKWAY_SNAPSHOT, "the program asked for it"); }
 
 VISIBLE void __trackway_slow(uint64_t ns) {
-    struct trackway_ring *ring = __trackway_process.ring;
-    if (!ring || ring->slow_us == 0 || ns / 1000 < ring->slow_us)
+    const struct trackway_ring *page = first_page();
+    if (!page || page->slow_us == 0 || ns / 1000 < page->slow_us)
         return;
     struct text text = {.length = 0};
     append(&text, "the program took ");

@@ -11,6 +11,7 @@ struct thread {
     struct stream first;
     struct stream *current; // none: the first
     uint64_t signals;       // the mask before a fork
+    bool is_counted_fork;   // the recorder was told of it
     uint32_t look_at;       // when so many streams wait for handlers, some may wait for ever
     uint32_t parkings;      // how often a stream was parked
     bool watches_end;       // the destructor of this thread will run
@@ -31,9 +32,25 @@ extern VISIBLE THREAD_LOCAL uint32_t __trackway_recorded_window;
 extern VISIBLE THREAD_LOCAL struct trackway_counting __trackway_counting;
 
 // attach.c
-VISIBLE bool __trackway_is_recorded(void);
+// Begins what the environment asks for, once.
+void __trackway_attach(void);
+// Whether this process is recorded, or may be at any time.
+VISIBLE bool __trackway_may_be_recorded(void);
 // Stops recording this process: what it does from now on stays private. Its parent is not affected.
 void __trackway_detach(void);
+
+// modules.c
+// False if another thread changes the list of modules. Signals are blocked until it is unlocked.
+bool __trackway_try_to_lock_modules(void);
+void __trackway_unlock_modules(void);
+// Makes all modules of the locked list known to a recorder. False if it does not take them.
+bool __trackway_send_modules(uint32_t session);
+
+// sessions.c
+// Where a recorder that comes later finds this process; none if that can't be.
+struct trackway_ring *__trackway_make_dormant_page(void);
+// Whether there is a recorder for what this process records now. Signals are blocked.
+bool __trackway_in_session(void);
 
 // stream.c
 void __trackway_watch_threads(void);

@@ -91,7 +91,7 @@ static struct substitute substitute_for(int number, sighandler_t given) {
         return it;
     it.shared = &shared[number];
     it.sharing = __atomic_load_n(it.shared, __ATOMIC_ACQUIRE);
-    if (!is_function(given) || own_handler(given, it.sharing) != given || !__trackway_is_recorded())
+    if (!is_function(given) || own_handler(given, it.sharing) != given || !__trackway_may_be_recorded())
         return it;
     void *own = stand_in_of_its_own(given);
     if (!own)

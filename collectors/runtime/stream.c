@@ -47,7 +47,11 @@ static struct trackway_stream *slot_of(struct trackway_ring *ring, uint32_t numb
 
 static void begin_stream(struct stream *stream) {
     struct trackway_ring *ring = __trackway_process.ring;
-    uint32_t number = __atomic_fetch_add(&ring->next_stream, 1, __ATOMIC_RELAXED);
+    __trackway_hand_over(&stream->oracle, stream->oracle_room.begin, 0); // of a former session
+    stream->oracle_room = (struct room){NULL, NULL};
+    // First: should another recorder come just now, the number is one of its, but the buffers are the former one's.
+    stream->session = __atomic_load_n(&__trackway_process.session, __ATOMIC_ACQUIRE);
+    uint32_t number = __atomic_fetch_add(&ring->next_stream, 1, __ATOMIC_ACQ_REL);
     stream->tid = (uint32_t)kernel_call(SYS_gettid, 0, 0, 0, 0);
     stream->records = (struct lane){.kind = TRACKWAY_RECORDS, .stream = number};
     stream->oracle = (struct lane){.kind = TRACKWAY_ORACLE_RECORDS, .stream = number};
@@ -62,18 +66,23 @@ static void begin_stream(struct stream *stream) {
     stream->begun = true;
 }
 
+static bool is_begun(const struct stream *stream) {
+    return stream->begun && stream->session == __trackway_process.session;
+}
+
 struct stream *__trackway_this_stream(void) {
     struct stream *stream = current_stream();
-    if (stream->begun)
+    if (is_begun(stream) || stream->busy)
         return stream;
-    if (!__trackway_process.ring)
-        return NULL;
     int saved_errno = errno;
     uint64_t signals = block_signals();
-    begin_stream(stream);
+    // Code with a buffer of a former session hasn't joined this one.
+    bool is_recorded = __trackway_in_session() && !stream->records.buffer;
+    if (is_recorded)
+        begin_stream(stream);
     restore_signals(signals);
     errno = saved_errno;
-    return stream;
+    return is_recorded ? stream : NULL;
 }
 
 // Called for each full buffer, so it may be slow; but it interrupts the program anywhere, so it leaves no trace there.
@@ -91,13 +100,14 @@ VISIBLE unsigned char *__trackway_next_buffer(unsigned char *cursor) {
             __trackway_leave_stale(stream, cursor);
         stream->busy = true;
         stream->signals = signals;
-        if (!stream->begun)
-            begin_stream(stream);
-        __trackway_watch_this_thread();
         __trackway_hand_over(&stream->records, cursor, 0);
         stream->outside = __trackway_follow_window() == 0;
-        if (!stream->outside)
+        if (!stream->outside) {
+            if (!is_begun(stream))
+                begin_stream(stream);
+            __trackway_watch_this_thread();
             set_thread_room(__trackway_take(&stream->records, stream));
+        }
         stream->busy = false;
         errno = saved_errno;
     }
@@ -144,33 +154,40 @@ static void end_thread(void *round) {
 // child before it has streams of its own.
 static void prepare_fork(void) {
     __trackway_own.signals = block_signals();
-    __atomic_fetch_add(&__trackway_process.ring->pending_forks, 1, __ATOMIC_RELAXED);
+    __trackway_own.is_counted_fork = __trackway_process.ring != NULL;
+    if (__trackway_own.is_counted_fork)
+        __atomic_fetch_add(&__trackway_process.ring->pending_forks, 1, __ATOMIC_RELAXED);
 }
 
 static void finish_fork(void) { restore_signals(__trackway_own.signals); }
 
 // The buffers stay the parent's; what the child records is another stream.
 static void become_child(void) {
+    *__trackway_process.witness = 1;
+    __trackway_process.parent_pid = __trackway_process.pid;
+    __trackway_process.pid = (uint32_t)kernel_call(SYS_getpid, 0, 0, 0, 0);
+    __trackway_unlock_modules(); // another thread of the parent may have held it
+    if (!__trackway_process.ring)
+        return; // nobody ever recorded it
     set_thread_room((struct room){NULL, NULL});
     __trackway_own = (struct thread){.watches_end = __trackway_own.watches_end};
     __trackway_forget_handlers();
     __trackway_forget_low();
-    *__trackway_process.witness = 1;
-    __trackway_process.parent_pid = __trackway_process.pid;
-    __trackway_process.pid = (uint32_t)kernel_call(SYS_getpid, 0, 0, 0, 0);
     begin_stream(&__trackway_own.first);
     __trackway_count_as_child();
 }
 
 void __trackway_notice_fork(void) {
-    if (*__trackway_process.witness == 0)
+    if (__trackway_process.witness && *__trackway_process.witness == 0)
         become_child();
 }
 
 static void begin_child(void) {
     uint64_t signals = __trackway_own.signals;
+    bool is_counted = __trackway_own.is_counted_fork;
     become_child();
-    __atomic_fetch_sub(&__trackway_process.ring->pending_forks, 1, __ATOMIC_RELEASE);
+    if (is_counted)
+        __atomic_fetch_sub(&__trackway_process.ring->pending_forks, 1, __ATOMIC_RELEASE);
     restore_signals(signals);
 }
 

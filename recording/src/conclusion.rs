@@ -61,6 +61,11 @@ fn warn_of_losses(summary: &RecordSummary, options: &RecordOptions) {
         output::warn(format!(
             "NOTHING WAS RECORDED: {program} ended before the client began; DynamoRIO may have said why above."
         ));
+    } else if !is_instrumented && options.process.is_some() {
+        output::warn(
+            "NOTHING WAS RECORDED: while a window was open, no thread of the process entered a function that records, \
+             nor began a further iteration of a loop that calls some. It may have been waiting; try a longer --duration.",
+        );
     } else if !is_instrumented {
         output::warn(format!(
             "NOTHING WAS RECORDED: no instrumented code ran in {program}, unless it said above why it runs unrecorded. \
@@ -97,8 +102,8 @@ fn warn_of_losses(summary: &RecordSummary, options: &RecordOptions) {
     }
     if summary.lost_marks > 0 {
         output::warn(format!(
-            "{} came faster than they could be taken: the trace lacks them.",
-            counted(summary.lost_marks, "mark or switch of a window")
+            "marks and switches of windows came faster than they could be taken: the trace lacks {}.",
+            grouped(summary.lost_marks)
         ));
     }
     if let Some(snapshots) = &summary.snapshots {

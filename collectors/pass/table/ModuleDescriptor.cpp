@@ -42,19 +42,34 @@ static GlobalVariable *embedSymbols(Module &M, const std::vector<GlobalVariable 
     return new GlobalVariable(M, Array->getType(), true, GlobalValue::PrivateLinkage, Array, "trackway.symbols");
 }
 
-static void addConstructor(Module &M, GlobalVariable &Descriptor) {
+static Function *makeFunction(Module &M, StringRef Name) {
     LLVMContext &C = M.getContext();
-    auto *Ptr = PointerType::getUnqual(C);
-    auto *Constructor = Function::createWithDefaultAttr(FunctionType::get(Type::getVoidTy(C), false),
-                                                        GlobalValue::InternalLinkage, 0, "trackway.register", &M);
-    IRBuilder<> B(BasicBlock::Create(C, "entry", Constructor));
+    auto *F = Function::createWithDefaultAttr(FunctionType::get(Type::getVoidTy(C), false),
+                                              GlobalValue::InternalLinkage, 0, Name, &M);
+    BasicBlock::Create(C, "entry", F);
+    return F;
+}
+
+static void addConstructor(Module &M, GlobalVariable &Descriptor) {
+    auto *Ptr = PointerType::getUnqual(M.getContext());
+    Function *Constructor = makeFunction(M, "trackway.register");
+    IRBuilder<> B(&Constructor->getEntryBlock());
     // Fails to link with a runtime of another version.
     auto *Version = new GlobalVariable(M, B.getInt8Ty(), true, GlobalValue::ExternalLinkage, nullptr,
                                        "__trackway_abi_" + Twine(TRACKWAY_ABI));
-    FunctionCallee Register = M.getOrInsertFunction("__trackway_register", Type::getVoidTy(C), Ptr, Ptr);
+    FunctionCallee Register = M.getOrInsertFunction("__trackway_register", B.getVoidTy(), Ptr, Ptr);
     B.CreateCall(Register, {&Descriptor, Version});
     B.CreateRetVoid();
     appendToGlobalCtors(M, Constructor, 0);
+}
+
+static void addDestructor(Module &M, GlobalVariable &Descriptor) {
+    Function *Destructor = makeFunction(M, "trackway.unregister");
+    IRBuilder<> B(&Destructor->getEntryBlock());
+    auto *Ptr = PointerType::getUnqual(M.getContext());
+    B.CreateCall(M.getOrInsertFunction("__trackway_unregister", B.getVoidTy(), Ptr), &Descriptor);
+    B.CreateRetVoid();
+    appendToGlobalDtors(M, Destructor, 0);
 }
 
 void embedModule(GlobalVariable &Descriptor, const ModuleContent &Content) {
@@ -69,6 +84,8 @@ void embedModule(GlobalVariable &Descriptor, const ModuleContent &Content) {
                              I64(Content.Symbols.size()), ConstantPointerNull::get(PointerType::getUnqual(C)),
                              I64(Content.Counters), I64(0), I64(0), I64(Content.HasRegions)}));
     addConstructor(M, Descriptor);
+    if (Content.Counters == 0)
+        addDestructor(M, Descriptor);
 }
 
 } // namespace trackway

@@ -4,8 +4,11 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicU8};
 
 /// The runtime interface. A program that was built for another one runs unrecorded.
-pub const ABI: u32 = 9;
+pub const ABI: u32 = 10;
 pub const RING_MAGIC: u64 = 0x474E_4952_594B_5254;
+
+/// The kernel's name for the object that a program makes which runs without a recorder.
+pub const DORMANT_NAME: &str = "trackway-dormant";
 
 pub const DROP_WHEN_FULL: u32 = 1;
 pub const DUMP_ORACLE: u32 = 2;
@@ -33,10 +36,11 @@ pub const FLAG_LAST: u32 = 2;
 pub const FLAG_ABANDONED: u32 = 4;
 pub const FLAG_MONOTONIC: u32 = 8;
 pub const FLAG_ENDING: u32 = 16;
+pub const SESSION_SHIFT: u32 = 16;
 
 pub const HARDWARE_EVENTS: usize = 4;
 /// Entries of the table of marks.
-pub const MARKS: usize = 64;
+pub const MARKS: usize = 256;
 /// Windows whose closing times are kept.
 pub const CLOSINGS: usize = 32;
 
@@ -133,6 +137,7 @@ pub struct Windows {
     pub windows: AtomicU32,
     pub marks: AtomicU32,
     pub mark_offset: AtomicU32,
+    pub session: AtomicU32,
 }
 
 #[repr(C, align(64))]

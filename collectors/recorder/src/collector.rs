@@ -6,6 +6,7 @@ mod definitions;
 mod description;
 #[cfg(test)]
 mod hostile;
+mod kept;
 mod mapped_objects;
 mod marks;
 mod modules;
@@ -83,6 +84,8 @@ pub struct Collector<'scope> {
     marks: MarksTaken,
     /// Windows are the recorder's own business, and no part of the trace.
     pub keeps_newest: bool,
+    /// The program goes on without the recorder.
+    has_left: bool,
     /// Why the program wants snapshots.
     pub wanted_snapshots: Vec<String>,
     /// Names of the regions that were counted.
@@ -123,7 +126,10 @@ impl<'scope> Collector<'scope> {
             ring,
             queue,
             clock,
-            processes: Processes::default(),
+            processes: match ring.is_session() {
+                true => Processes::of_any_age(),
+                false => Processes::default(),
+            },
             streams: HashMap::new(),
             modules: IncompleteModules::default(),
             put_off: HashSet::new(),
@@ -137,6 +143,7 @@ impl<'scope> Collector<'scope> {
             sequences: HashMap::new(),
             marks: MarksTaken::default(),
             keeps_newest: false,
+            has_left: false,
             wanted_snapshots: Vec::new(),
             regions: HashSet::new(),
             totals: Totals::default(),
@@ -150,6 +157,7 @@ impl<'scope> Collector<'scope> {
 
     /// Takes every full buffer whose turn in its stream it is. Returns how much news there was.
     pub fn collect(&mut self) -> usize {
+        self.ring.forget_strangers();
         self.notice_streams();
         let mut full = self.full_buffers(|_| true);
         // Descriptions of code were handed over before the records that need them, but perhaps unnoticed.
@@ -229,12 +237,13 @@ impl<'scope> Collector<'scope> {
         let process = self.process_number(buffer);
         let bytes = self.ring.moved_out(index, buffer.length);
         if buffer.is_abandoned() {
-            self.modules.complete(buffer.stream); // nothing was recorded with it yet
-        } else if !self.modules.add(buffer.stream, &bytes) {
+            self.modules.forget(buffer.teller()); // nothing was recorded with it yet
+        } else if !self.modules.add(buffer.teller(), &bytes) {
             self.note_damage(buffer, 1);
         } else if buffer.is_last() {
-            let payload = self.modules.complete(buffer.stream);
-            self.push_module(buffer, process, payload);
+            if let Some(payload) = self.modules.complete(buffer.teller()) {
+                self.push_module(buffer, process, payload);
+            }
         }
     }
 
@@ -272,28 +281,8 @@ impl<'scope> Collector<'scope> {
     }
 
     fn take_stream(&mut self, index: usize, buffer: &Description) {
-        let process = self.process_number(buffer);
-        let kind = match buffer.kind {
-            abi::KIND_RECORDS => ChunkKind::Records,
-            abi::KIND_ALLOCATIONS => ChunkKind::Allocations,
-            _ => ChunkKind::OracleRecords,
-        };
-        let state = self.stream_state(buffer.stream, process);
-        match kind {
-            ChunkKind::Records => state.next_records = buffer.sequence + 1,
-            ChunkKind::Allocations => state.next_allocations = buffer.sequence + 1,
-            _ => state.next_oracle = buffer.sequence + 1,
-        }
-        self.note_dropped(buffer, process);
-        let mut fields = ChunkFields {
-            kind,
-            flags: buffer.chunk_flags(),
-            process,
-            stream: buffer.stream,
-            sequence: buffer.sequence,
-            first_ns: buffer.first_ns,
-            last_ns: buffer.last_ns,
-        };
+        let mut fields = self.begin_chunk(buffer);
+        let kind = fields.kind;
         // An encoding thread moves the bytes out, and what isn't compressed beforehand stays in the ring till then.
         if !buffer.is_abandoned() && kind != ChunkKind::Allocations {
             self.note_bytes(kind, buffer.length);
@@ -320,6 +309,32 @@ impl<'scope> Collector<'scope> {
             bytes.resize(self.tail_length(kind, bytes.len()), 0);
         }
         self.queue.push(fields, Payload::Bytes(bytes));
+    }
+
+    /// The next chunk of the stream of a buffer whose turn it is.
+    fn begin_chunk(&mut self, buffer: &Description) -> ChunkFields {
+        let process = self.process_number(buffer);
+        let kind = match buffer.kind {
+            abi::KIND_RECORDS => ChunkKind::Records,
+            abi::KIND_ALLOCATIONS => ChunkKind::Allocations,
+            _ => ChunkKind::OracleRecords,
+        };
+        let state = self.stream_state(buffer.stream, process);
+        match kind {
+            ChunkKind::Records => state.next_records = buffer.sequence + 1,
+            ChunkKind::Allocations => state.next_allocations = buffer.sequence + 1,
+            _ => state.next_oracle = buffer.sequence + 1,
+        }
+        self.note_dropped(buffer, process);
+        ChunkFields {
+            kind,
+            flags: buffer.chunk_flags(),
+            process,
+            stream: buffer.stream,
+            sequence: buffer.sequence,
+            first_ns: buffer.first_ns,
+            last_ns: buffer.last_ns,
+        }
     }
 
     fn note_bytes(&mut self, kind: ChunkKind, length: usize) {

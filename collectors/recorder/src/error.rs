@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use trackway_sampler::SamplerError;
 
-use crate::Address;
+use crate::{Address, AttachError};
 
 /// Why nothing was recorded. A program that ran to its end always yields a summary instead.
 #[derive(Debug, thiserror::Error)]
@@ -45,6 +45,9 @@ pub enum RecordError {
 
     #[error("{}: not found; `make preload` builds what records allocations", path.display())]
     NoTracer { path: PathBuf },
+
+    #[error(transparent)]
+    Attach(#[from] AttachError),
 
     #[error(transparent)]
     Sampling(#[from] SamplerError),

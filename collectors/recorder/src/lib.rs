@@ -48,9 +48,9 @@ use collector::{Collector, Totals};
 use control::ControlSocket;
 use encoding::Settings;
 use liveness::Liveness;
-use program::{EndOfProgram, Program};
+use program::{EndOfProgram, Program, Started};
 use recording::Recording;
-use ring::Ring;
+use ring::{Cause, Ring};
 use sampling::{Opening, Sampling};
 use signals::Signals;
 use sink::Sink;
@@ -132,7 +132,10 @@ fn record_to(
         action: "catch signals",
         source,
     })?;
-    let ring = Ring::create(options)?;
+    let ring = match options.process {
+        Some(pid) => Ring::attach(watching::dormant_page(pid)?, options)?,
+        None => Ring::create(options)?,
+    };
     let configuration = match options.client {
         Some(_) => Some(ConfigurationFolder::create()?),
         None => None,
@@ -147,7 +150,10 @@ fn record_to(
     sink.heed(&impatience);
     let board = sink.snapshots();
     watch(&ring);
-    let started_child = program::start(options, &ring, configuration.as_ref(), gate);
+    let started_child = match options.process {
+        Some(pid) => Ok(Started::Before(pid)),
+        None => program::start(options, &ring, configuration.as_ref(), gate).map(Started::Now),
+    };
     // If the program could not be started because it can't be sampled, report that.
     let opened = opening.map(Opening::finish).transpose();
     let (child, opened) = match (started_child, opened) {
@@ -172,7 +178,10 @@ fn record_to(
         None => None,
     };
     let sampling_info = sampling.as_ref().map(Sampling::info);
-    let start_info = machine::start_info(options, child.id(), &clock, sampling_info);
+    let mut start_info = machine::start_info(options, child.pid(), &clock, sampling_info);
+    if ring.is_session() {
+        machine::describe_running(&mut start_info, child.pid());
+    }
     // Over a connection, more bytes cost time at the other end, which can't be measured here.
     let goes_far = matches!(options.output, Output::Collector(_));
     let keeps_pace = options.compression == Compression::Auto && !goes_far;
@@ -191,7 +200,10 @@ fn record_to(
         .ok();
     let mut snapshots = Snapshots::begin(options, board.clone(), clock.description().base_ns);
     let (totals, samples, interrupted, end_ns, thread_stacks) = std::thread::scope(|scope| {
-        let program = Program::watch(child, &end, &ring, scope);
+        let program = match child {
+            Started::Now(child) => Program::watch(child, &end, &ring, scope),
+            Started::Before(pid) => Program::attached(pid),
+        };
         let queue = encoding::start(encoders, &output, &ring, scope);
         let mut collector = Collector::new(&ring, queue, &clock);
         collector.start(&start_info);
@@ -211,6 +223,9 @@ fn record_to(
             snapshots: snapshots.as_mut(),
             started,
         };
+        if ring.is_session() && options.windows.begins_open() {
+            ring.begin_window(Cause::Recorder);
+        }
         let interrupted = recording.run();
         // The program is gone; what is left of the trace may wait for a sink that takes nothing.
         signals::set_at_next(&impatience);
@@ -231,6 +246,7 @@ fn record_to(
     });
     ring.stop();
     drop(liveness);
+    ring.leave();
     let unknown = (ProgramEnd::Exited(0), Remains::default());
     let (program_end, remains) = end.with_remains().unwrap_or(unknown);
     let (mut sink, mut work) = output.into_parts();
@@ -292,10 +308,10 @@ fn missing_reason(options: &RecordOptions) -> GapReason {
 
 fn end_info(program_end: ProgramEnd, totals: &Totals, interrupted: bool, end_ns: u64) -> EndInfo {
     let (exit_status, signal) = program_end.parts();
-    let reason = if interrupted {
-        "interrupted"
-    } else {
-        "program ended"
+    let reason = match program_end {
+        _ if interrupted => "interrupted",
+        ProgramEnd::RunsOn => "the program runs on",
+        _ => "program ended",
     };
     EndInfo {
         exit_status,

@@ -67,6 +67,25 @@ fn cpu_model(cpuinfo: &str) -> String {
     model.unwrap_or(std::env::consts::ARCH).to_owned()
 }
 
+/// The same of a program that the recorder didn't start, as far as the system says.
+pub fn describe_running(info: &mut StartInfo, pid: u32) {
+    let folder = Path::new("/proc").join(pid.to_string());
+    let link = |name| fs::read_link(folder.join(name)).map(|path| path.display().to_string());
+    if let Ok(program) = link("exe") {
+        info.program = program;
+    }
+    if let Ok(directory) = link("cwd") {
+        info.working_directory = directory;
+    }
+    let words = fs::read(folder.join("cmdline")).unwrap_or_default();
+    info.arguments = words
+        .split(|byte| *byte == 0)
+        .skip(1)
+        .map(|word| String::from_utf8_lossy(word).into_owned())
+        .collect();
+    info.arguments.pop(); // a 0 ends the last one, too
+}
+
 /// The data and unified caches that processor 0 sees, from level 1 on; those of which the system says too little are
 /// left out.
 fn caches(folder: &Path) -> Vec<CacheInfo> {

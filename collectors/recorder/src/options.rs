@@ -85,6 +85,8 @@ pub struct RecordOptions {
     pub program: OsString,
     /// Its arguments, without its own name.
     pub arguments: Vec<OsString>,
+    /// Records this process, which runs already and was built with `trackway cc`, instead of a new one.
+    pub process: Option<u32>,
     /// Records the binary as it is.
     pub client: Option<BinaryClient>,
     /// Records calls of allocators as well.
@@ -133,6 +135,7 @@ impl RecordOptions {
         Self {
             program: program.into(),
             arguments: Vec::new(),
+            process: None,
             client: None,
             allocations: None,
             output,

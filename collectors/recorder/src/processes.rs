@@ -66,6 +66,14 @@ impl Default for Processes {
 }
 
 impl Processes {
+    /// Of a program that ran before the recorder did.
+    pub fn of_any_age() -> Self {
+        Self {
+            start: 0,
+            ..Self::default()
+        }
+    }
+
     /// Whether the image can be noticed.
     pub fn has_room_for(&self, image: Image) -> bool {
         self.known.len() < MOST_IMAGES || self.by_image.contains_key(&image)

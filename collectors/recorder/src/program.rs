@@ -27,6 +27,22 @@ pub struct Program {
     descriptor: Option<OwnedFd>,
 }
 
+/// The program, as the recorder came to it.
+pub enum Started {
+    Now(Child),
+    /// It ran already.
+    Before(u32),
+}
+
+impl Started {
+    pub fn pid(&self) -> u32 {
+        match self {
+            Started::Now(child) => child.id(),
+            Started::Before(pid) => *pid,
+        }
+    }
+}
+
 /// How the program ended, as soon as it has.
 #[derive(Default)]
 pub struct EndOfProgram(Mutex<Option<(ProgramEnd, Remains)>>);
@@ -41,7 +57,7 @@ impl EndOfProgram {
         *self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    fn set(&self, end: ProgramEnd, remains: Remains) {
+    pub fn set(&self, end: ProgramEnd, remains: Remains) {
         *self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some((end, remains));
     }
 }
@@ -126,6 +142,30 @@ fn inherit(descriptor: RawFd) -> io::Result<()> {
 }
 
 impl Program {
+    /// One that the recorder didn't start.
+    pub fn attached(pid: u32) -> Self {
+        Self {
+            pid,
+            descriptor: open_process(pid),
+        }
+    }
+
+    /// Whether a program that the recorder didn't start has ended.
+    pub fn has_ended(&self) -> bool {
+        let Some(descriptor) = &self.descriptor else {
+            return true;
+        };
+        let no_time = rustix::event::Timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        let mut watched = [rustix::event::PollFd::new(
+            descriptor,
+            rustix::event::PollFlags::IN,
+        )];
+        matches!(rustix::event::poll(&mut watched, Some(&no_time)), Ok(1..))
+    }
+
     /// Waits for `child` on a thread of its own, which notes the end and pokes the ring.
     pub fn watch<'scope>(
         child: Child,

@@ -12,6 +12,7 @@ use crate::sampling::Sampling;
 use crate::signals::Signals;
 use crate::snapshots::{Asker, Snapshots};
 use crate::windows::Schedule;
+use crate::{ProgramEnd, Remains};
 
 /// The longest sleep, and so the longest delay until signals and the end of forked processes are noticed.
 const LONGEST_WAIT: Duration = Duration::from_millis(20);
@@ -55,6 +56,9 @@ impl Recording<'_, '_> {
         let mut last_sweep = Instant::now();
         loop {
             let seen = self.ring.full_events();
+            if self.ring.is_session() && self.end.get().is_none() && self.program.has_ended() {
+                self.end.set(ProgramEnd::Unknown, Remains::default());
+            }
             let program_ended = self.end.get().is_some();
             // Asked before collecting: processes that have ended by now hand nothing over after it.
             let all_ended =
@@ -70,8 +74,16 @@ impl Recording<'_, '_> {
             }
             self.switch_windows();
             if self.heed_signals(program_ended) {
+                if self.ring.is_session() {
+                    self.leave();
+                    return false;
+                }
                 self.stop();
                 return true;
+            }
+            if self.ring.is_session() && self.schedule.is_over() {
+                self.leave();
+                return false;
             }
             let lacks_buffers = progress == 0 && self.ring.has_waiters();
             if lacks_buffers && !is_overloaded {
@@ -216,6 +228,8 @@ impl Recording<'_, '_> {
         for received in self.signals.pending() {
             match program_ended {
                 true => heeded = true,
+                // Nobody asked the program.
+                false if self.ring.is_session() => heeded = true,
                 // The program decides what the signal means.
                 false if !self.program.got(received.reach) => self.program.send(received.signal),
                 false => {}
@@ -232,7 +246,7 @@ impl Recording<'_, '_> {
                 self.collector.push_process_end(pid, number, None);
             }
         }
-        let words: Vec<(usize, BufferWords)> = self.ring.all_words().collect();
+        let words: Vec<(usize, BufferWords)> = self.ring.every_words().collect();
         let claimed = words
             .iter()
             .filter(|(index, words)| self.is_orphan(words) && self.ring.claim(*index))
@@ -266,6 +280,14 @@ impl Recording<'_, '_> {
         if counts.0 != counts.1 && looks >= LOOKS_AT_COUNT {
             self.ring.correct_full_count(counts.0, counts.1);
         }
+    }
+
+    /// Leaves the program, which goes on as it did before the recorder came.
+    fn leave(&mut self) {
+        self.ring.end_window(Cause::Recorder);
+        self.collector.take_last();
+        self.collector.take_marks();
+        self.end.set(ProgramEnd::RunsOn, Remains::default());
     }
 
     /// Takes what the living processes have recorded so far and leaves them alone.

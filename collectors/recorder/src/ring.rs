@@ -13,6 +13,7 @@
 mod layout;
 mod marks;
 mod memory;
+mod session;
 mod words;
 
 use std::ffi::OsString;
@@ -49,6 +50,15 @@ pub struct Ring {
     stopped: AtomicBool,
     /// The count of full buffers was wrong and has been put right.
     count_was_wrong: AtomicBool,
+    session: Session,
+}
+
+/// What recorders that came before did with the ring. All 0 if it is this recorder's own.
+#[derive(Clone, Copy, Debug, Default)]
+struct Session {
+    number: u32,
+    windows_before: u32,
+    marks_before: u32,
 }
 
 impl Ring {
@@ -59,23 +69,30 @@ impl Ring {
             step,
             source,
         })?;
-        let ring = Self {
+        let mut ring = Self::over(memory, layout);
+        ring.ids().next_segment_id.store(1, Relaxed);
+        ring.prepare_windows(options.windows.begins_open());
+        ring.prepare_latencies(options);
+        ring.constants = ring.write_header(&new_header(options, &layout));
+        Ok(ring)
+    }
+
+    fn over(memory: Memory, layout: Layout) -> Self {
+        Self {
             constants: [0; CONSTANT_WORDS],
             taken: (0..layout.buffer_count).map(|_| AtomicBool::new(false)).collect(),
             stopped: AtomicBool::new(false),
             count_was_wrong: AtomicBool::new(false),
+            session: Session::default(),
             memory,
             layout,
-        };
-        ring.ids().next_segment_id.store(1, Relaxed);
-        ring.prepare_windows(options.windows.begins_open());
+        }
+    }
+
+    fn prepare_latencies(&self, options: &RecordOptions) {
         let slow = options.flight.and_then(|flight| flight.slower_than);
         let slow_us = slow.map_or(0, |limit| limit.as_micros().clamp(1, u32::MAX.into()) as u32);
-        ring.stop_side().slow_us.store(slow_us, Relaxed);
-        Ok(Self {
-            constants: ring.write_header(&new_header(options, &layout)),
-            ..ring
-        })
+        self.stop_side().slow_us.store(slow_us, Relaxed);
     }
 
     fn write_header(&self, header: &RingHeader) -> [u64; CONSTANT_WORDS] {
@@ -152,8 +169,13 @@ impl Ring {
     }
 
     /// All buffers that were ever taken.
-    pub fn all_words(&self) -> impl Iterator<Item = (usize, BufferWords)> + '_ {
+    pub fn every_words(&self) -> impl Iterator<Item = (usize, BufferWords)> + '_ {
         (0..self.used()).map(|index| (index, self.words(index)))
+    }
+
+    /// All buffers that were taken for this recorder.
+    pub fn all_words(&self) -> impl Iterator<Item = (usize, BufferWords)> + '_ {
+        self.every_words().filter(|(_, words)| self.is_ours(words))
     }
 
     /// The buffers that wait for the recorder.
@@ -163,6 +185,7 @@ impl Ring {
                 self.buffer(index).state.load(Acquire) == abi::FULL && !self.taken[index].load(Relaxed)
             })
             .map(|index| (index, self.words(index)))
+            .filter(|(_, words)| self.is_ours(words))
     }
 
     /// The slots of the streams that have begun, from one of them on, each word read once.
@@ -284,7 +307,8 @@ impl Ring {
         if self.taken[index].load(Relaxed) || buffer.state.fetch_update(AcqRel, Acquire, claim).is_err() {
             return false;
         }
-        let kept = buffer.flags.load(Relaxed) & (abi::FLAG_MONOTONIC | abi::FLAG_ENDING);
+        let session = u32::MAX << abi::SESSION_SHIFT;
+        let kept = buffer.flags.load(Relaxed) & (abi::FLAG_MONOTONIC | abi::FLAG_ENDING | session);
         buffer.flags.store(kept | abi::FLAG_ABANDONED, Relaxed);
         self.full_side().full_count.fetch_add(1, Relaxed);
         buffer.state.store(abi::FULL, Release);

@@ -121,9 +121,14 @@ impl Snapshots {
     /// The snapshot that a program's end is worth, if it is, or that is pending.
     pub fn at_end(&mut self, clock: &RecordingClock, end: Option<ProgramEnd>) -> Option<SnapshotRequest> {
         let reason = match end {
-            Some(ProgramEnd::Exited(0)) | None => return self.pending.take().map(|pending| pending.request),
+            Some(ProgramEnd::Exited(0) | ProgramEnd::RunsOn) | None => {
+                return self.pending.take().map(|pending| pending.request)
+            }
             Some(ProgramEnd::Exited(status)) => format!("the program ended with status {status}"),
             Some(ProgramEnd::Signalled(signal)) => format!("signal {signal} ended the program"),
+            Some(ProgramEnd::Unknown) => {
+                "the program ended; its status isn't known to who came later".to_owned()
+            }
         };
         let (exit_status, signal) = end.map_or((None, None), ProgramEnd::parts);
         let pending = self.pending.take().map(|pending| pending.request);

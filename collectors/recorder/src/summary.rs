@@ -3,6 +3,10 @@
 pub enum ProgramEnd {
     Exited(i32),
     Signalled(i32),
+    /// It wasn't the recorder's child: only its end is known.
+    Unknown,
+    /// It goes on without the recorder.
+    RunsOn,
 }
 
 use std::ops::Range;
@@ -15,14 +19,16 @@ impl ProgramEnd {
         match self {
             Self::Exited(status) => status,
             Self::Signalled(signal) => 128 + signal,
+            Self::Unknown | Self::RunsOn => 0,
         }
     }
 
-    /// Exit status and signal, of which one is known.
+    /// Exit status and signal, of which at most one is known.
     pub(crate) fn parts(self) -> (Option<i32>, Option<i32>) {
         match self {
             Self::Exited(status) => (Some(status), None),
             Self::Signalled(signal) => (None, Some(signal)),
+            Self::Unknown | Self::RunsOn => (None, None),
         }
     }
 }

@@ -23,6 +23,8 @@ pub struct Schedule {
     end: Option<Instant>,
     /// When the present period of bursts begins.
     period: Instant,
+    /// What the user asked for is recorded.
+    is_over: bool,
 }
 
 impl Schedule {
@@ -33,6 +35,7 @@ impl Schedule {
             next: Next::Nothing,
             end: options.duration.map(|duration| first + duration),
             period: first,
+            is_over: false,
         };
         schedule.next = match (options.bursts, options.paused) {
             (_, true) => Next::Nothing,
@@ -62,7 +65,7 @@ impl Schedule {
     /// Does what is due. `stored_bytes`: of the trace so far.
     pub fn poll(&mut self, ring: &Ring, now: Instant, stored_bytes: u64) {
         if self.is_full(stored_bytes) {
-            self.next = Next::Nothing;
+            self.finish();
             ring.end_window(Cause::Size);
             return;
         }
@@ -78,6 +81,16 @@ impl Schedule {
         self.options.most_bytes.is_some_and(|most| stored_bytes >= most)
     }
 
+    fn finish(&mut self) {
+        self.next = Next::Nothing;
+        self.is_over = true;
+    }
+
+    /// Whether it opens no window any more, as the user wants it.
+    pub fn is_over(&self) -> bool {
+        self.is_over
+    }
+
     /// Somebody else decides from now on.
     pub fn give_up(&mut self) {
         self.next = Next::Nothing;
@@ -85,7 +98,7 @@ impl Schedule {
 
     fn open(&mut self, ring: &Ring, at: Instant) {
         if self.end.is_some_and(|end| at >= end) {
-            self.next = Next::Nothing;
+            self.finish();
             return;
         }
         self.next = match self.options.bursts {
@@ -103,7 +116,7 @@ impl Schedule {
     fn close(&mut self, ring: &Ring, now: Instant) {
         let Some(bursts) = self.options.bursts else {
             ring.end_window(Cause::Time);
-            self.next = Next::Nothing;
+            self.finish();
             return;
         };
         ring.end_window(Cause::Burst);

@@ -14,7 +14,7 @@ use super::*;
 use names::names_of_header;
 
 /// What only the pass and the runtime share, both of which include the header.
-const BETWEEN_PASS_AND_RUNTIME: [&str; 10] = [
+const BETWEEN_PASS_AND_RUNTIME: [&str; 11] = [
     "trackway_module",
     "trackway_cells",
     "trackway_thread",
@@ -25,6 +25,7 @@ const BETWEEN_PASS_AND_RUNTIME: [&str; 10] = [
     "TRACKWAY_COUNTS_NOT",
     "TRACKWAY_COUNTS_NOW",
     "TRACKWAY_NOT_BEGUN",
+    "TRACKWAY_DORMANT_NAME", // text: the next test
 ];
 
 /// A constant has its value twice, a struct its size and alignment, a member its offset and size.
@@ -90,6 +91,7 @@ fn add_ring(mirror: &mut Mirror) {
         "windows" = windows.windows,
         "marks" = windows.marks,
         "mark_offset" = windows.mark_offset,
+        "session" = windows.session,
         "closed_ticks" = closings.closed_ticks,
     );
     structure!(
@@ -193,6 +195,7 @@ fn constants() -> impl Iterator<Item = (&'static str, u64)> {
         ("TRACKWAY_ABANDONED", FLAG_ABANDONED),
         ("TRACKWAY_MONOTONIC", FLAG_MONOTONIC),
         ("TRACKWAY_ENDING", FLAG_ENDING),
+        ("TRACKWAY_SESSION_SHIFT", SESSION_SHIFT),
         ("TRACKWAY_OPENS", MARK_OPENS),
         ("TRACKWAY_CLOSES", MARK_CLOSES),
         ("TRACKWAY_TEXT", MARK_TEXT),
@@ -296,6 +299,12 @@ fn each_name_of_the_header_is_mirrored() {
     assert!(missing.is_empty(), "abi.h has {missing:?}, which abi.rs lacks");
     let surplus: Vec<_> = mirrored.difference(&shared).collect();
     assert!(surplus.is_empty(), "abi.rs has {surplus:?}, which abi.h lacks");
+}
+
+#[test]
+fn the_dormant_page_has_the_headers_name() {
+    let text = std::fs::read_to_string(folder_of_header().join("abi.h")).unwrap();
+    assert!(text.contains(&format!("#define TRACKWAY_DORMANT_NAME \"{DORMANT_NAME}\"\n")));
 }
 
 #[test]

@@ -28,7 +28,11 @@ impl Collector<'_> {
 
     /// Counts buffers that never had their turn. Damage that is no stream's is noted with the first stream.
     pub(super) fn finish_damage(&mut self) {
-        let left = self.ring.full_words().count() as u64;
+        // What threads hand over once the recorder has left was copied.
+        let left = match self.has_left {
+            true => 0,
+            false => self.ring.full_words().count() as u64,
+        };
         self.totals.damaged = self.totals.damaged.saturating_add(left);
         self.totals.is_damaged |= left > 0 || self.ring.is_damaged();
         if self.totals.is_damaged {

@@ -2,6 +2,7 @@
 
 use trackway_trace::chunk::{FLAG_LAST, FLAG_TAIL};
 
+use super::modules::Teller;
 use crate::abi;
 use crate::clock::RecordingClock;
 use crate::processes::Image;
@@ -78,6 +79,11 @@ impl Description {
                 | abi::KIND_MAPPINGS
         );
         is_known && self.stream < MOST_IDS && self.length <= buffer_size && self.image.pid != 0
+    }
+
+    /// Of a buffer of a module.
+    pub fn teller(&self) -> Teller {
+        (self.image.pid, self.stream)
     }
 
     pub fn tells_of_code(&self) -> bool {

@@ -63,7 +63,7 @@ impl Collector<'_> {
         Some(MarkInfo {
             ns: ns.clamp(self.clock.description().base_ns, self.clock.now_ns()),
             window: (!is_text).then_some(mark.window.into()),
-            cause: cause_name(mark.cause).to_owned(),
+            cause: cause_name(mark.cause, &kind).to_owned(),
             pid: thread(mark.pid),
             tid: thread(mark.tid),
             text: is_text.then(|| mark.text()),
@@ -72,13 +72,14 @@ impl Collector<'_> {
     }
 }
 
-fn cause_name(cause: u32) -> &'static str {
+fn cause_name(cause: u32, kind: &MarkKind) -> &'static str {
     match cause {
         abi::BY_PROGRAM => "program",
         abi::BY_CONTROL => "control",
         abi::BY_TIME => "timer",
         abi::BY_BURST => "burst",
         abi::BY_SIZE => "limit",
+        _ if *kind == MarkKind::Closes => "end",
         _ => "start",
     }
 }

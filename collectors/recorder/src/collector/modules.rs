@@ -1,15 +1,20 @@
 //! Modules as they come, buffer by buffer.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Bytes of modules that are not complete, and of all modules of a recording: more is no program's.
 const MOST_INCOMPLETE_BYTES: usize = 1 << 29;
 const MOST_BYTES: u64 = 1 << 32;
 
-/// Modules by their first segment id.
+/// The process that tells of a module, and the module's first segment id. To a recorder that comes later, each process
+/// tells of its own, and they may be the same.
+pub type Teller = (u32, u32);
+
 #[derive(Default)]
 pub struct IncompleteModules {
-    by_first_id: HashMap<u32, Part>,
+    by_teller: HashMap<Teller, Part>,
+    /// First ids of those that are complete.
+    complete: HashSet<u32>,
     incomplete_bytes: usize,
     bytes: u64,
 }
@@ -21,30 +26,34 @@ struct Part {
 }
 
 impl IncompleteModules {
-    pub fn next_sequence(&self, first_id: u32) -> u64 {
-        self.by_first_id
-            .get(&first_id)
-            .map_or(0, |part| part.next_sequence)
+    pub fn next_sequence(&self, teller: Teller) -> u64 {
+        self.by_teller.get(&teller).map_or(0, |part| part.next_sequence)
     }
 
     /// False if there are too many bytes; then the module is forgotten.
     #[must_use]
-    pub fn add(&mut self, first_id: u32, bytes: &[u8]) -> bool {
+    pub fn add(&mut self, teller: Teller, bytes: &[u8]) -> bool {
         self.bytes = self.bytes.saturating_add(bytes.len() as u64);
         if self.bytes > MOST_BYTES || self.incomplete_bytes + bytes.len() > MOST_INCOMPLETE_BYTES {
-            self.complete(first_id);
+            self.forget(teller);
             return false;
         }
-        let part = self.by_first_id.entry(first_id).or_default();
+        let part = self.by_teller.entry(teller).or_default();
         part.payload.extend_from_slice(bytes);
         part.next_sequence += 1;
         self.incomplete_bytes += bytes.len();
         true
     }
 
-    /// What has come of the module, which is now forgotten.
-    pub fn complete(&mut self, first_id: u32) -> Vec<u8> {
-        let payload = self.by_first_id.remove(&first_id).unwrap_or_default().payload;
+    /// All of the module, whose last part has come; none if it has come from another process already.
+    pub fn complete(&mut self, teller: Teller) -> Option<Vec<u8>> {
+        let payload = self.forget(teller);
+        self.complete.insert(teller.1).then_some(payload)
+    }
+
+    /// What has come of a module, of which no more will come.
+    pub fn forget(&mut self, teller: Teller) -> Vec<u8> {
+        let payload = self.by_teller.remove(&teller).unwrap_or_default().payload;
         self.incomplete_bytes -= payload.len();
         payload
     }
@@ -57,18 +66,25 @@ mod tests {
     #[test]
     fn modules_are_put_together() {
         let mut modules = IncompleteModules::default();
-        assert!(modules.add(1, b"one, ") && modules.add(7, b"other") && modules.add(1, b"two"));
-        assert_eq!((modules.next_sequence(1), modules.next_sequence(2)), (2, 0));
-        assert_eq!(modules.complete(1), b"one, two");
-        assert_eq!((modules.complete(1), modules.next_sequence(1)), (Vec::new(), 0));
+        let (one, other, again) = ((5, 1), (5, 7), (6, 1));
+        assert!(modules.add(one, b"one, ") && modules.add(other, b"other") && modules.add(one, b"two"));
+        assert!(modules.add(again, b"one, two"));
+        assert_eq!(
+            (modules.next_sequence(one), modules.next_sequence((5, 2))),
+            (2, 0)
+        );
+        assert_eq!(modules.complete(one), Some(b"one, two".to_vec()));
+        assert_eq!((modules.forget(one), modules.next_sequence(one)), (Vec::new(), 0));
+        assert_eq!(modules.complete(again), None);
+        assert_eq!(modules.incomplete_bytes, 5);
     }
 
     #[test]
     fn what_never_ends_is_not_kept() {
         let mut modules = IncompleteModules::default();
         let bytes = vec![0; 1 << 24];
-        let taken = (0..1000).take_while(|_| modules.add(1, &bytes)).count();
+        let taken = (0..1000).take_while(|_| modules.add((5, 1), &bytes)).count();
         assert_eq!(taken, MOST_INCOMPLETE_BYTES >> 24);
-        assert_eq!((modules.incomplete_bytes, modules.next_sequence(1)), (0, 0));
+        assert_eq!((modules.incomplete_bytes, modules.next_sequence((5, 1))), (0, 0));
     }
 }

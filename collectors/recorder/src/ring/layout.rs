@@ -50,6 +50,23 @@ impl Layout {
         }
     }
 
+    /// The layout for recorders that come to a program: each finds what the former ones left, so it is always the same,
+    /// but for how much may wait.
+    pub fn of_sessions(full_limit: u32) -> Self {
+        const BUFFER_SIZE: u32 = 256 * 1024;
+        const MOST_WAITING: u32 = 64;
+        let layout = Self::new(
+            BUFFER_SIZE,
+            MOST_WAITING + BUFFERS_IN_USE,
+            STREAM_SLOTS,
+            full_limit,
+        );
+        Self {
+            full_limit: full_limit.min(MOST_WAITING),
+            ..layout
+        }
+    }
+
     fn new(buffer_size: u32, buffer_count: u32, stream_count: u32, full_limit: u32) -> Self {
         let mark_offset = PAGE;
         let marks_end = mark_offset + MARKS as u64 * size_of::<Mark>() as u64;

@@ -11,6 +11,8 @@ use crate::clock;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Cause {
+    /// It comes, or goes.
+    Recorder = 0,
     Control = abi::BY_CONTROL,
     Time = abi::BY_TIME,
     Burst = abi::BY_BURST,
@@ -67,9 +69,14 @@ impl Ring {
         Some(self.windows().window.load(Relaxed)).filter(|window| *window != 0)
     }
 
+    /// The same number in this recording, in which the first one is 1.
+    fn number_here(&self, window: u32) -> u32 {
+        window.wrapping_sub(self.session.windows_before)
+    }
+
     /// Windows that have been opened so far, as far as the ring says.
     pub fn window_count(&self) -> u32 {
-        self.windows().windows.load(Relaxed)
+        self.number_here(self.windows().windows.load(Relaxed))
     }
 
     /// False if one is open already.
@@ -129,21 +136,26 @@ impl Ring {
     /// The marks since the one of number `next`, which is then that of the first one that isn't ready, and how many were
     /// lost, since others took their place.
     pub fn take_marks(&self, next: &mut u32) -> (Vec<MarkWords>, u32) {
-        let begun = self.windows().marks.load(Acquire);
+        let before = self.session.marks_before;
+        let begun = self.windows().marks.load(Acquire).wrapping_sub(before);
         let waiting = begun.wrapping_sub(*next);
         let lost = waiting.saturating_sub(abi::MARKS as u32);
         *next = next.wrapping_add(lost);
         let mut taken = Vec::new();
         let mut overwritten = 0;
         while *next != begun {
-            let (mark, is_ready) = (self.entry(*next), next.wrapping_add(1));
-            let before = mark.ready.load(Acquire);
-            let words = MarkWords::read(mark);
-            let is_whole = before == is_ready && mark.ready.load(Acquire) == is_ready;
+            let number = before.wrapping_add(*next);
+            let (mark, is_ready) = (self.entry(number), number.wrapping_add(1));
+            let was_ready = mark.ready.load(Acquire) == is_ready;
+            let mut words = MarkWords::read(mark);
+            words.window = self.number_here(words.window);
+            let is_whole = was_ready && mark.ready.load(Acquire) == is_ready;
             match is_whole {
                 true => taken.push(words),
                 // It is being written: by the one whose turn it is, or by a later one already.
-                false if self.windows().marks.load(Acquire).wrapping_sub(*next) <= abi::MARKS as u32 => break,
+                false if self.windows().marks.load(Acquire).wrapping_sub(number) <= abi::MARKS as u32 => {
+                    break
+                }
                 false => overwritten += 1,
             }
             *next = next.wrapping_add(1);

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::OnceLock;
 
 use memmap2::{MmapOptions, MmapRaw};
-use rustix::fs::{MemfdFlags, SealFlags};
+use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags};
 use rustix::process::{getrlimit, setrlimit, Resource, Rlimit};
 
 use super::layout::{Layout, WINDOWS};
@@ -21,6 +21,9 @@ pub unsafe trait Shared {}
 
 // SAFETY: an atomic.
 unsafe impl Shared for AtomicU64 {}
+
+/// The length stays as it is.
+const FIXED: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlags::SEAL);
 
 pub struct Memory {
     descriptor: OwnedFd,
@@ -37,6 +40,32 @@ pub type Failure = (&'static str, io::Error);
 impl Memory {
     pub fn create(layout: Layout) -> Result<Self, Failure> {
         let descriptor = create(layout.total_size).map_err(|error| ("memfd", error))?;
+        Self::map_all(descriptor, layout)
+    }
+
+    /// Uses an object that a program has made, and gives it its length if it has none yet.
+    pub fn adopt(descriptor: OwnedFd, layout: Layout) -> Result<Self, Failure> {
+        let length = rustix::fs::fstat(&descriptor)
+            .map_err(|error| ("fstat", error.into()))?
+            .st_size as u64;
+        if length < layout.total_size {
+            without_file_size_limit(|| rustix::fs::ftruncate(&descriptor, layout.total_size))
+                .map_err(|error| ("ftruncate", error.into()))?;
+        }
+        // The program can't take the memory away from now on. Sealed already, it has the length that it has.
+        let _ = rustix::fs::fcntl_add_seals(&descriptor, FIXED);
+        let is_fixed = rustix::fs::fcntl_get_seals(&descriptor).is_ok_and(|seals| seals.contains(FIXED));
+        let length = rustix::fs::fstat(&descriptor)
+            .map_err(|error| ("fstat", error.into()))?
+            .st_size as u64;
+        if !is_fixed || length != layout.total_size {
+            let damaged = io::Error::other("the program's page isn't as it made it");
+            return Err(("seal", damaged));
+        }
+        Self::map_all(descriptor, layout)
+    }
+
+    fn map_all(descriptor: OwnedFd, layout: Layout) -> Result<Self, Failure> {
         let control = MmapOptions::new()
             .len(layout.data_offset as usize)
             .map_raw(&descriptor)
@@ -47,6 +76,18 @@ impl Memory {
             windows: Default::default(),
             layout,
         })
+    }
+
+    /// Zeroes all buffers, and takes no memory for them until they are used again.
+    pub fn empty_buffers(&self) -> io::Result<()> {
+        let Layout {
+            data_offset,
+            total_size,
+            ..
+        } = self.layout;
+        let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        rustix::fs::fallocate(&self.descriptor, flags, data_offset, total_size - data_offset)?;
+        Ok(())
     }
 
     pub fn descriptor(&self) -> &OwnedFd {
@@ -117,7 +158,7 @@ fn create(size: u64) -> io::Result<OwnedFd> {
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
     let memory = rustix::fs::memfd_create("trackway", flags)?;
     without_file_size_limit(|| rustix::fs::ftruncate(&memory, size))?;
-    rustix::fs::fcntl_add_seals(&memory, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
+    rustix::fs::fcntl_add_seals(&memory, FIXED)?;
     // Programs expect the lowest descriptors to be theirs.
     for lowest in [1000, 200, 20] {
         if let Ok(high) = rustix::io::fcntl_dupfd_cloexec(&memory, lowest) {

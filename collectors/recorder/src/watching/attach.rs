@@ -12,6 +12,7 @@ use std::time::Duration;
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use trackway_trace::{check_file_header, FILE_HEADER_LENGTH};
 
+use super::dormant::recorder_of_dormant;
 use super::view::{RingView, ViewError};
 use crate::process_handle::open_process;
 
@@ -33,6 +34,19 @@ pub enum AttachError {
     RecorderEnded { pid: u32 },
     #[error("cannot read {}: {source}; a program can be watched by its user and by root", path.display())]
     Denied { path: PathBuf, source: io::Error },
+    #[error(
+        "process {pid} can't be recorded while it runs: it wasn't built with `trackway cc`, was started with \
+         TRACKWAY_ATTACH=0, or has closed what a recorder needs; --sample samples any process"
+    )]
+    NotDormant { pid: u32 },
+    #[error(
+        "process {pid} was built for runtime interface {abi}, but this recorder has {}; rebuild it with this \
+         version's `trackway cc`",
+        crate::abi::ABI
+    )]
+    OtherVersion { pid: u32, abi: u64 },
+    #[error("process {pid} is being recorded{}; stop that one first", recorder.map_or(String::new(), |recorder| format!(" by process {recorder}")))]
+    HasRecorder { pid: u32, recorder: Option<u32> },
     #[error("process {pid}: {error}")]
     Ring { pid: u32, error: ViewError },
 }
@@ -105,10 +119,12 @@ pub fn attach(pid: u32) -> Result<Attachment, AttachError> {
 /// The recorder of which the process is a part, or that it is.
 pub fn recorder_of(pid: u32) -> Result<u32, AttachError> {
     let name = ring_name(pid)?;
-    match own_ring(pid, name)? {
-        Some(_) => Ok(pid),
-        None => Ok(name.ok_or(AttachError::NotRecorded { pid })?.recorder),
+    if own_ring(pid, name)?.is_some() {
+        return Ok(pid);
     }
+    name.map(|name| name.recorder)
+        .or_else(|| recorder_of_dormant(pid))
+        .ok_or(AttachError::NotRecorded { pid })
 }
 
 impl Attachment {
@@ -123,7 +139,7 @@ impl Attachment {
     }
 }
 
-fn descriptors(pid: u32) -> PathBuf {
+pub(super) fn descriptors(pid: u32) -> PathBuf {
     PathBuf::from(format!("/proc/{pid}/fd"))
 }
 
@@ -182,11 +198,11 @@ fn is_written(pid: u32, descriptor: &Path) -> bool {
     flags.is_some_and(|flags| flags & libc::O_ACCMODE != libc::O_RDONLY)
 }
 
-fn paths_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
+pub(super) fn paths_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
     fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect()
 }
 
-fn target(link: &Path) -> Option<std::ffi::OsString> {
+pub(super) fn target(link: &Path) -> Option<std::ffi::OsString> {
     fs::read_link(link)
         .ok()
         .map(|path| OsStr::to_owned(path.as_os_str()))

@@ -1,9 +1,11 @@
 //! Looking at what a program counts while it does: the ring, mapped to be read only.
 
 mod attach;
+mod dormant;
 mod view;
 
 pub use attach::{attach, recorder_of, AttachError, Attachment};
+pub use dormant::dormant_page;
 pub use view::{measure_clock, now_ns, RingView, RunningNode, ViewError};
 
 /// Tests that make rings take turns: `attach` looks for the ring of a whole process.

@@ -1,0 +1,80 @@
+//! When the recorder leaves a program that goes on: what threads have recorded in buffers that they keep.
+
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+
+use trackway_trace::chunk::FLAG_TAIL;
+use trackway_trace::ChunkKind;
+
+use super::{Collector, Description, Turn};
+use crate::abi;
+use crate::encoding::Payload;
+use crate::ring::BufferWords;
+
+/// How long threads are given that wait for a buffer.
+const PATIENCE: Duration = Duration::from_millis(100);
+const SHORTEST_WAIT: Duration = Duration::from_millis(1);
+
+impl Collector<'_> {
+    /// Takes all that was recorded in windows that are closed now. Nothing may be collected afterwards.
+    pub fn take_last(&mut self) {
+        let (closed_ns, deadline) = (self.clock.now_ns(), Instant::now() + PATIENCE);
+        // Threads take no further buffers, but for those that waited for one when the window closed.
+        while self.collect() > 0 || self.ring.has_waiters() && Instant::now() < deadline {
+            std::thread::sleep(SHORTEST_WAIT);
+        }
+        let kept = self.kept();
+        let copied: HashSet<usize> = kept
+            .iter()
+            .filter(|(index, words)| self.copy(*index, words, closed_ns))
+            .map(|(index, _)| *index)
+            .collect();
+        self.has_left = true;
+        // Buffers that were handed over just now.
+        for (index, buffer) in self.full_buffers(|index| !copied.contains(&index)) {
+            self.take_in_turn(index, &buffer);
+        }
+    }
+
+    /// Buffers of streams that threads keep.
+    fn kept(&self) -> Vec<(usize, BufferWords)> {
+        let is_kept = |words: &BufferWords| {
+            words.state == abi::OWNED
+                && words.pid != 0
+                && matches!(words.kind, abi::KIND_RECORDS | abi::KIND_ORACLE_RECORDS)
+        };
+        self.ring
+            .all_words()
+            .filter(|(_, words)| is_kept(words))
+            .collect()
+    }
+
+    /// False if it isn't kept any more.
+    fn copy(&mut self, index: usize, words: &BufferWords, closed_ns: u64) -> bool {
+        let buffer = Description::new(words, self.clock);
+        let is_next = buffer.is_possible(self.ring.buffer_size())
+            && self.processes.has_room_for(buffer.image)
+            && matches!(self.turn(index, &buffer), Turn::Now);
+        let kind = match words.kind {
+            abi::KIND_RECORDS => ChunkKind::Records,
+            _ => ChunkKind::OracleRecords,
+        };
+        let Some(mut bytes) = self
+            .ring
+            .copied(index, words, self.size_for(kind))
+            .filter(|_| is_next)
+        else {
+            return false;
+        };
+        if bytes.is_empty() {
+            return true;
+        }
+        let mut fields = self.begin_chunk(&buffer);
+        fields.flags |= FLAG_TAIL;
+        fields.last_ns = closed_ns.max(fields.first_ns);
+        self.note_bytes(kind, bytes.len());
+        bytes.resize(self.tail_length(kind, bytes.len()), 0);
+        self.queue.push(fields, Payload::Bytes(bytes));
+        true
+    }
+}
