@@ -70,7 +70,10 @@ impl ReportForm {
             rank_by,
             self.output.rows(),
         );
-        Ok(misses.with_sources_below(self.sources.root()).with_details())
+        Ok(misses
+            .with_sources_below(self.sources.root())
+            .with_details()
+            .with_bursts_of(trace))
     }
 }
 

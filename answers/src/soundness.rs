@@ -49,9 +49,14 @@ fn with_extent<'r>(
         });
         builder = builder.text("slice", |()| format!("{description}{accesses}"));
     }
-    match slice::windows(trace) {
-        Some(windows) => builder.text("recorded", |()| windows.clone()),
-        None => builder,
+    if let Some(windows) = slice::windows(trace) {
+        builder = builder.text("recorded", |()| windows.clone());
+    }
+    match trace.windows().iter().any(|window| window.cause == "burst") {
+        true => builder.text(("estimated", "estimated of the whole run"), |()| {
+            "only shares with bounds (at least, at most: 95 %); all else is of the windows"
+        }),
+        false => builder,
     }
 }
 

@@ -84,7 +84,24 @@ fn sentence<K>(ranking: &Ranking, subject: &str, first: &Group<K>, measure: Meas
     } else {
         format!(" (no {})", ranking.rank_by)
     };
-    format!("{subject} {verb} {} of {measure}{aside}", whole_percent(share))
+    format!(
+        "{subject} {verb} {}{} of {measure}{aside}",
+        whole_percent(share),
+        bounds(ranking, first, measure)
+    )
+}
+
+/// " (55 % to 67 %)", if only bursts of the run were recorded.
+fn bounds<K>(ranking: &Ranking, first: &Group<K>, measure: Measure) -> String {
+    let estimates = ranking.estimates.filter(|_| measure == ranking.rank_by);
+    let interval = estimates.and_then(|estimates| estimates.interval(&first.sites));
+    interval.map_or(String::new(), |interval| {
+        format!(
+            " ({} to {})",
+            whole_percent(interval.low),
+            whole_percent(interval.high)
+        )
+    })
 }
 
 /// ", read at simplex.c:123", or "mostly read" if other sites have a part in it; empty if the line is unknown.

@@ -1,13 +1,14 @@
 //! Counts accesses, bytes and misses of every site.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use trackway_trace::{Batch, Program, Trace};
 
 use super::levels::Levels;
 use super::{answer, details, tables};
 use crate::model::cache::Caches;
-use crate::model::site_counts::{attribution_table, stores, Grouping, Measure, MissesShard};
+use crate::model::site_counts::{attribution_table, stores, Bursts, Grouping, Measure, MissesShard};
 use crate::model::Names;
 use crate::{Analysis, Findings, Order, WorkPart};
 
@@ -21,6 +22,7 @@ pub struct Misses {
     top: usize,
     source_root: Option<PathBuf>,
     is_detailed: bool,
+    bursts: Option<Arc<Bursts>>,
 }
 
 impl Misses {
@@ -33,6 +35,16 @@ impl Misses {
             top,
             source_root: None,
             is_detailed: false,
+            bursts: None,
+        }
+    }
+
+    /// If the trace was recorded in bursts, says how far shares may lie off those of the whole run.
+    #[must_use]
+    pub fn with_bursts_of(self, trace: &Trace) -> Misses {
+        Misses {
+            bursts: Bursts::of(trace),
+            ..self
         }
     }
 
@@ -74,7 +86,7 @@ impl Analysis for Misses {
     }
 
     fn start_shard(&self) -> MissesShard {
-        MissesShard::new(&self.caches, WorkPart::WHOLE)
+        self.start_part(WorkPart::WHOLE)
     }
 
     fn most_parts(&self) -> u32 {
@@ -82,7 +94,7 @@ impl Analysis for Misses {
     }
 
     fn start_part(&self, part: WorkPart) -> MissesShard {
-        MissesShard::new(&self.caches, part)
+        MissesShard::new(&self.caches, part).with_bursts(self.bursts.as_ref(), self.rank_by, &self.caches)
     }
 
     fn takes_runs(&self) -> bool {
@@ -104,6 +116,7 @@ impl Analysis for Misses {
     fn finish(&self, shard: MissesShard, trace: &Trace) -> Findings {
         let program = trace.program();
         let counters = shard.counters();
+        let estimates = shard.estimates(&self.caches);
         let ranking = tables::Ranking {
             program,
             names: Names::new(program),
@@ -114,6 +127,7 @@ impl Analysis for Misses {
             top: self.top,
             working_directory: trace.meta().working_directory.as_ref(),
             source_root: self.source_root(),
+            estimates: estimates.as_ref(),
         };
         let mut tables: Vec<_> = self
             .groupings
@@ -124,6 +138,7 @@ impl Analysis for Misses {
             caches: &self.caches,
             totals: &shard.totals(),
             counters: &ranking.total(),
+            estimates: estimates.as_ref(),
         };
         tables.extend(levels.tables());
         tables.push(attribution_table(program, &counters));

@@ -6,7 +6,7 @@ use crate::model::cache::{
     CacheLevel, Caches, LevelTotals, MissClass, TlbLevel, TlbTotals, Totals, Traffic, MISS_CLASSES,
 };
 
-use crate::model::site_counts::SiteCounters;
+use crate::model::site_counts::{Estimates, SiteCounters};
 
 /// What the tables are made from.
 pub(super) struct Levels<'l> {
@@ -14,6 +14,8 @@ pub(super) struct Levels<'l> {
     pub totals: &'l Totals,
     /// The sum over all sites.
     pub counters: &'l SiteCounters,
+    /// None unless only bursts of the run were recorded.
+    pub estimates: Option<&'l Estimates>,
 }
 
 struct LevelRow {
@@ -98,10 +100,16 @@ impl Levels<'_> {
         if !plain {
             builder = builder.text("model", |row| row.level.words().join(" "));
         }
-        builder
+        builder = builder
             .count(("reached", "reached by"), |row| row.reached)
             .count("misses", |row| row.totals.misses)
-            .share("miss_ratio", |row| (row.totals.misses, row.reached))
+            .share("miss_ratio", |row| (row.totals.misses, row.reached));
+        if let Some(estimates) = self.estimates {
+            builder = builder.share(("cold_share", "perhaps cold"), |row| {
+                (estimates.cold[row.number as usize - 1], row.totals.misses)
+            });
+        }
+        builder
             .rate(("misses_per_1000_accesses", "per 1000 accesses"), |row| {
                 (1000.0 * row.totals.misses as f64, row.accesses)
             })

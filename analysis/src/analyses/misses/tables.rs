@@ -9,7 +9,7 @@ use trackway_trace::{Program, Site, SiteId, StringId};
 
 use crate::model::cache::Caches;
 use crate::model::site_counts::group::{self, Group};
-use crate::model::site_counts::{Grouping, Measure, SiteCounters};
+use crate::model::site_counts::{Estimates, Grouping, Measure, SiteCounters};
 use crate::model::sources::SourceFiles;
 use crate::model::{named, path_inside, written_in, Names};
 
@@ -27,6 +27,8 @@ pub(super) struct Ranking<'r> {
     /// Working directory of the recorded program. Relative source paths may start there.
     pub working_directory: &'r Path,
     pub source_root: Option<&'r Path>,
+    /// What the shares say of the whole run, if only bursts of it were recorded.
+    pub estimates: Option<&'r Estimates>,
 }
 
 impl Ranking<'_> {
@@ -197,7 +199,17 @@ impl Ranking<'_> {
             builder = builder.count("invalidations", |group| group.counters.outcome.invalidations);
         }
         let total = self.rank_by.of(&self.total());
-        builder.share("share", |group| (self.rank_by.of(&group.counters), total))
+        let builder = builder.share("share", |group| (self.rank_by.of(&group.counters), total));
+        let Some(estimates) = self.estimates else {
+            return builder;
+        };
+        builder
+            .share(("share_low", "at least"), |group| {
+                Some(estimates.interval(&group.sites)?.low)
+            })
+            .share(("share_high", "at most"), |group| {
+                Some(estimates.interval(&group.sites)?.high)
+            })
     }
 }
 

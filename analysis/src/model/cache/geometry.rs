@@ -22,7 +22,7 @@ impl CacheGeometry {
         self.size_bytes / (u64::from(self.ways) * u64::from(self.line_bytes))
     }
 
-    pub(super) fn lines(&self) -> u64 {
+    pub(crate) fn lines(&self) -> u64 {
         self.size_bytes / u64::from(self.line_bytes)
     }
 

@@ -35,6 +35,8 @@ pub(crate) struct Group<K> {
     pub counters: SiteCounters,
     /// The site that contributes most to the measure.
     pub main_site: SiteId,
+    /// Numbers of all its sites.
+    pub sites: Vec<u32>,
 }
 
 /// Adds up the counters of sites with the same key; the largest group by `measure` comes first. Sites that were not
@@ -58,11 +60,13 @@ pub(crate) fn group_by<K: Eq + Hash + Clone>(
                 key,
                 counters: SiteCounters::default(),
                 main_site: id,
+                sites: Vec::new(),
             });
             groups.len() - 1
         });
         let group = &mut groups[position];
         group.counters += counters_of_site;
+        group.sites.push(id.0);
         let rank = |id: SiteId| measure.rank_of(&counters[id.index()]);
         if rank(id) > rank(group.main_site) {
             group.main_site = id;
@@ -79,6 +83,7 @@ pub(crate) fn group_threads(threads: &BTreeMap<u32, SiteCounters>, measure: Meas
         key,
         counters,
         main_site: SiteId::default(),
+        sites: Vec::new(),
     };
     let mut groups: Vec<Group<u32>> = executed.map(group).collect();
     rank(&mut groups, measure);

@@ -1,6 +1,7 @@
 //! Counts of each site's accesses, bytes and misses, and what sites have in common.
 
 mod audit;
+mod bursts;
 mod columns;
 mod counters;
 pub(crate) mod group;
@@ -12,6 +13,7 @@ mod shard;
 mod site_names;
 
 pub(crate) use audit::attribution_table;
+pub use bursts::{Bursts, Estimates, Interval};
 pub(crate) use counters::stores;
 pub use counters::SiteCounters;
 pub use group::Grouping;

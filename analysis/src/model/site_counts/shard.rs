@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use trackway_trace::{Batch, Lane, LongBlock, Piece, SiteId};
 
+use super::bursts::{BurstCounts, Bursts, Estimates};
 use super::columns::Sites;
 use super::part::LinePart;
 use super::plain::PlainSimulation;
-use super::SiteCounters;
+use super::{Measure, SiteCounters};
 use crate::model::cache::{with_form, Caches, Form, LineChanges, Simulation, Simulator, Totals};
 use crate::WorkPart;
 
@@ -27,6 +29,8 @@ pub struct MissesShard {
     threads: BTreeMap<u32, SiteCounters>,
     /// Totals of the shards that were merged into this one.
     merged: Totals,
+    /// Counts apart by groups of bursts; none if it wasn't recorded in bursts.
+    bursts: Option<BurstCounts>,
 }
 
 impl MissesShard {
@@ -38,6 +42,21 @@ impl MissesShard {
             sites: Sites::default(),
             threads: BTreeMap::new(),
             merged: Totals::default(),
+            bursts: None,
+        }
+    }
+
+    /// Also counts apart what the bursts of the trace have of a measure.
+    pub(crate) fn with_bursts(
+        self,
+        bursts: Option<&Arc<Bursts>>,
+        measure: Measure,
+        caches: &Caches,
+    ) -> MissesShard {
+        let private = caches.private_levels();
+        MissesShard {
+            bursts: bursts.map(|bursts| BurstCounts::new(Arc::clone(bursts), measure, private)),
+            ..self
         }
     }
 
@@ -55,9 +74,15 @@ impl MissesShard {
     }
 
     pub(crate) fn take(&mut self, batch: &Batch) {
+        if let Some(bursts) = &mut self.bursts {
+            bursts.begin(batch, &self.sites);
+        }
         let before = self.simulated();
         self.simulate(batch);
         let come_to = self.simulated() - before;
+        if let Some(bursts) = &mut self.bursts {
+            bursts.note_misses(batch, &come_to);
+        }
         let thread = self.threads.entry(batch.stream).or_default();
         if self.counts {
             thread.accesses = thread.accesses.saturating_add(batch.access_count());
@@ -113,12 +138,24 @@ impl MissesShard {
         }
     }
 
+    /// What the bursts say of the whole run, if it was recorded in bursts.
+    pub(crate) fn estimates(&self, caches: &Caches) -> Option<Estimates> {
+        let bursts = self.bursts.as_ref()?;
+        Some(bursts.finished(&self.sites).estimates(caches))
+    }
+
     pub(crate) fn merge(&mut self, from: &MissesShard) {
+        if let Some((bursts, others)) = self.bursts.as_mut().zip(from.bursts.as_ref()) {
+            bursts.merge(&self.sites, others, &from.sites);
+        }
         self.sites.merge(&from.sites);
         for (&thread, counters) in &from.threads {
             *self.threads.entry(thread).or_default() += counters;
         }
         self.merged += from.totals();
+        if let Some(bursts) = &mut self.bursts {
+            bursts.begin_anew(&self.sites);
+        }
     }
 
     /// Adds counts of a site's accesses from elsewhere.
