@@ -2,7 +2,8 @@
 //
 // `text`: accesses to `inside` are made in windows only, those to `outside` outside of them. `loop`: one
 // endless-looking loop of main's own, of calls and accesses. `mixed`: windows begin and end in loops, recursion,
-// callees and threads.
+// callees and threads. `exec`: the program is executed anew within a window. `starting`: threads begin and end while
+// windows do.
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -131,6 +132,43 @@ static void mixed(int rounds) {
     printf("%ld, and %d of the child\n", total, WEXITSTATUS(status));
 }
 
+static void execute_anew(char *program) {
+    fill(outside);
+    trackway_start();
+    fill(inside);
+    char *arguments[] = {program, "executed", NULL};
+    execv(program, arguments);
+    abort();
+}
+
+static void executed(void) {
+    fill(inside);
+    trackway_stop();
+    fill(outside);
+}
+
+static void *fill_own(void *array) {
+    fill(array);
+    return NULL;
+}
+
+static void starting(int rounds) {
+    static volatile long arrays[4][LENGTH];
+    for (int i = 0; i < rounds; i++) {
+        pthread_t threads[4];
+        for (int t = 0; t < 4; t++) {
+            pthread_create(&threads[t], NULL, fill_own, (void *)arrays[t]);
+            if (t % 2)
+                trackway_stop();
+            else
+                trackway_start();
+        }
+        for (int t = 0; t < 4; t++)
+            pthread_join(threads[t], NULL);
+    }
+    printf("%ld\n", arrays[3][LENGTH - 1]);
+}
+
 int main(int argc, char **argv) {
     int rounds = argc > 2 ? atoi(argv[2]) : 10;
     if (argc < 2)
@@ -139,6 +177,12 @@ int main(int argc, char **argv) {
         text(rounds);
     else if (!strcmp(argv[1], "loop"))
         printf("%ld\n", loop(rounds));
+    else if (!strcmp(argv[1], "exec"))
+        execute_anew(argv[0]);
+    else if (!strcmp(argv[1], "executed"))
+        executed();
+    else if (!strcmp(argv[1], "starting"))
+        starting(rounds);
     else
         mixed(rounds);
     printf("%ld %ld\n", inside[5], outside[7]);

@@ -76,6 +76,22 @@ class Windows(unittest.TestCase):
                     tools.record(trace, program(level), "mixed", 60, options=options)
                     self.assertGreater(tools.verified_accesses(trace), 0)
 
+    def test_exec_stays_in_the_window(self):
+        for level in tools.LEVELS:
+            with self.subTest(level=level):
+                trace, recorded = self.record(f"exec{level}", "exec", level=level, options=("--paused",))
+                self.assertEqual(windows_in(recorded), 1)
+                # Before and after; without optimisation `fill` stores its argument, too.
+                self.assertIn(accesses(trace, "array")[1], (2 * LENGTH, 2 * (LENGTH + 1)))
+                self.assertGreater(tools.verified_accesses(trace), 2 * LENGTH)
+
+    def test_threads_that_begin_while_windows_do(self):
+        for level in tools.LEVELS:
+            with self.subTest(level=level):
+                trace = self.trace(f"starting{level}")
+                tools.record(trace, program(level), "starting", 100, options=("--paused",))
+                self.assertGreater(tools.verified_accesses(trace), 0)
+
     # ---- By options ----
 
     def test_a_program_that_nobody_starts_is_not_recorded(self):
