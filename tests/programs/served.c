@@ -70,6 +70,18 @@ static void *serve(void *argument) {
     return argument;
 }
 
+// The same without a call.
+static void *crunch(void *argument) {
+    uint64_t numbers[LENGTH] = {0}, sum = 0, rounds = 0;
+    for (; !__atomic_load_n(&stopping, __ATOMIC_RELAXED); rounds++)
+        for (unsigned i = 0; i < LENGTH; i++)
+            numbers[i * 7 % LENGTH] += i;
+    for (unsigned i = 0; i < LENGTH; i++)
+        sum += numbers[i] + (uint32_t)(i * 2654435761u);
+    *(uint64_t *)argument = sum - rounds * (LENGTH * (LENGTH - 1) / 2);
+    return argument;
+}
+
 // ---- What the main thread does meanwhile ----
 
 static void *live_shortly(void *argument) {
@@ -152,7 +164,7 @@ int main(int argc, char **argv) {
     uint64_t sums[64], sum = 0;
     struct node *list = make_list(10);
     for (int i = 0; i < count; i++)
-        pthread_create(&threads[i], NULL, serve, &sums[i]);
+        pthread_create(&threads[i], NULL, strcmp(mode, "crunch") ? serve : crunch, &sums[i]);
     if (!strcmp(mode, "alarms"))
         set_alarms();
     printf("ready\n");

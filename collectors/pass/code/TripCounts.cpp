@@ -82,4 +82,14 @@ Value *TripCounts::timesBack(Loop &L, const DenseSet<const Loop *> &Hoisting) {
     return Expander.expandCodeFor(Count, Count->getType(), At);
 }
 
+bool TripCounts::isBounded(const Loop &L, uint64_t Most) {
+    uint64_t Times = 1;
+    for (const Loop *Inner : L.getLoopsInPreorder()) {
+        Times *= Evolution.getSmallConstantTripCount(Inner);
+        if (Times == 0 || Times > Most)
+            return false;
+    }
+    return true;
+}
+
 } // namespace trackway

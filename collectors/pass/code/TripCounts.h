@@ -19,6 +19,9 @@ class TripCounts {
     // iterations may end elsewhere than at the loop's end.
     llvm::Value *timesBack(llvm::Loop &L, const llvm::DenseSet<const llvm::Loop *> &Hoisting);
 
+    // Whether the loop and those in it run constant numbers of times, in all at most so often.
+    bool isBounded(const llvm::Loop &L, uint64_t Most);
+
     // All the times that a loop goes back to its head while an outer one, or itself, runs from its begin to its end.
     struct Sum {
         llvm::Loop *Outermost;

@@ -73,6 +73,10 @@ class Namer {
     AccessName name(const llvm::Instruction &Access, unsigned Part) const;
     AllocationName allocation(const llvm::CallBase &) const;
 
+    // A value that code in a function of its own takes from elsewhere is named as the other one is, seen from that
+    // place.
+    void setOrigin(const llvm::Value &Taken, const llvm::Value &From, const llvm::DILocation *Reader);
+
     // The name of a variable's type; a structure bears its own name.
     std::string type(const llvm::DIType *) const;
     // The layouts of the structures that bear these names, and of those within them.

@@ -93,6 +93,10 @@ AccessName Namer::name(const Instruction &Access, unsigned Part) const {
     return {};
 }
 
+void Namer::setOrigin(const Value &Taken, const Value &From, const DILocation *Reader) {
+    S->Where.setOrigin(Taken, From, Reader);
+}
+
 AllocationName Namer::allocation(const CallBase &Call) const {
     AllocationName Name = readAllocationName(Call);
     return Name.ElementType.empty() && Name.Variable.empty() ? S->Allocations.infer(Call) : Name;

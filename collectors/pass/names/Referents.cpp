@@ -173,6 +173,10 @@ Referent Referents::visit(const Value *V, Walk &W) const {
     if (W.Steps == 0)
         return {};
     --W.Steps;
+    if (auto Origin = Origins.find(V); Origin != Origins.end()) {
+        W.Reader = Origin->second.second;
+        return visit(Origin->second.first, W);
+    }
     Referent R = computed(V, W);
     bool Complete = !R.Base.empty() && (!R.At.empty() || !R.ObjectHint.empty());
     if (Complete || isa<Constant, AllocaInst>(V) || R.Kind == VariableKind::CompilerMade)

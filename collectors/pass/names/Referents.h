@@ -5,6 +5,7 @@
 #include "names/Attribution.h"
 #include "names/DebugVariables.h"
 #include "names/FieldPaths.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringRef.h"
 
 #include <map>
@@ -56,6 +57,10 @@ class Referents {
 
     const FieldPaths &paths() const { return Paths; }
 
+    void setOrigin(const llvm::Value &Taken, const llvm::Value &From, const llvm::DILocation *Reader) {
+        Origins[&Taken] = {&From, Reader};
+    }
+
   private:
     // Bounds the walk: chains of loads, and selections that fan out.
     struct Walk {
@@ -90,6 +95,8 @@ class Referents {
     void applyOffsets(const llvm::GEPOperator &, Referent &) const;
     Referent pointedTo(Referent Holder, Spots Leaves) const;
 
+    // Values that are named as others, with the places from which these are seen.
+    llvm::DenseMap<const llvm::Value *, std::pair<const llvm::Value *, const llvm::DILocation *>> Origins;
     mutable std::map<const llvm::AllocaInst *, llvm::SmallVector<AttachedVariable, 1>> Declared;
     mutable std::map<const llvm::AllocaInst *, const llvm::Value *> Content;
     const DebugTypes &Types;

@@ -94,12 +94,17 @@ class ModuleRecorder {
         for (Function *F : Functions)
             if (O.SplitLoops && !Switching.contains(F) && !isLeftAlone(*F, Filters))
                 llvm::append_range(Rests, splitLongLoops(*F, Runtime, Questions));
-        for (LoopRest Rest : Rests) {
+        for (const LoopRest &Rest : Rests) {
             ChoosesAlways.insert(Rest.F); // who calls it wants the other version
             if (Rest.IsRepeated)
                 Repeated.insert(Rest.F);
-            Functions.push_back(Rest.F);
+            for (TakenValue V : Rest.Taken)
+                Names.setOrigin(*V.Taken, *V.From, Rest.Begin);
         }
+        // First: their names come from functions that recording changes.
+        auto Of = [](const LoopRest &Rest) { return Rest.F; };
+        auto Them = map_range(Rests, Of);
+        Functions.insert(Functions.begin(), Them.begin(), Them.end());
     }
 
     // `late` has the name of the function whose choice it makes.

@@ -4,6 +4,7 @@
 #include "code/Calls.h"
 #include "code/OurInstructions.h"
 #include "code/SpinWaits.h"
+#include "code/TripCounts.h"
 #include "record/RecordingWindow.h"
 
 #include "llvm/ADT/SCCIterator.h"
@@ -66,6 +67,13 @@ static bool hasCalls(const Loop &L) {
         return endsUnit(I) && !(Call && isPause(*Call));
     };
     return any_of(L.blocks(), [&](const BasicBlock *BB) { return any_of(*BB, CallsOther); });
+}
+
+// A loop that has loops in it may go on for long without calls, too. An innermost one seldom does, and is better left
+// whole, as one operation of the record.
+static bool mayBeLong(const Loop &L, Function &F, DominatorTree &DT, LoopInfo &LI) {
+    constexpr uint64_t Short = 1 << 16;
+    return hasCalls(L) || (!L.isInnermost() && !TripCounts(F, DT, LI).isBounded(L, Short));
 }
 
 // A recording copy has some six times the instructions of a plain one, so what is recorded of these loops is in the
@@ -136,7 +144,7 @@ class Splitter {
         EliminateUnreachableBlocks(*Rest);
         bool IsLarge = isLarge(L); // before questions are added
         Questions[&F].push_back(callRest(*Rest, IsLarge));
-        return {Rest, !IsLarge};
+        return {Rest, std::move(TakenByRest), Header.getTerminator()->getDebugLoc(), !IsLarge};
     }
 
   private:
@@ -220,6 +228,7 @@ class Splitter {
             Taken.push_back(load(B, Rest->arg_begin(), typeOfTaken(), Carried.size() + Number));
             if (isa<Argument>(V))
                 Map[V] = Taken.back();
+            TakenByRest.push_back({Taken.back(), V});
         }
         SmallVector<ReturnInst *, 4> Returns;
         CloneFunctionInto(Rest, &F, Map, CloneFunctionChangeType::LocalChangesOnly, Returns);
@@ -256,8 +265,11 @@ class Splitter {
 
     void begin(BasicBlock &Entry, Function &Rest, ValueToValueMapTy &Map) {
         IRBuilder<> B(&Entry);
-        for (Place P : Carried)
-            cast<PHINode>(Map[P.Phi])->addIncoming(load(B, Rest.arg_begin(), typeOfTaken(), P.Field), &Entry);
+        for (Place P : Carried) {
+            LoadInst *First = load(B, Rest.arg_begin(), typeOfTaken(), P.Field);
+            cast<PHINode>(Map[P.Phi])->addIncoming(First, &Entry);
+            TakenByRest.push_back({First, P.Phi});
+        }
         B.CreateBr(cast<BasicBlock>(Map[&Header]));
     }
 
@@ -380,6 +392,7 @@ class Splitter {
     SmallVector<Place, 8> Carried; // into the next iteration
     DenseMap<BasicBlock *, SmallVector<Place, 4>> Left;
     SetVector<Value *> Inputs;
+    std::vector<TakenValue> TakenByRest;
     BasicBlock *AgainInRest = nullptr;
     SmallVector<Place, 8> CarriedInRest, CarriedByNext;
 };
@@ -394,9 +407,9 @@ static BasicBlock *blockBeforeNext(Loop &L, DominatorTree &DT, LoopInfo &LI) {
 }
 
 // The first outermost loop that has not been looked at yet. Splitting one changes what surrounds the others.
-static Loop *nextLongLoop(LoopInfo &LI, SmallPtrSetImpl<BasicBlock *> &Seen) {
+static Loop *nextLongLoop(Function &F, DominatorTree &DT, LoopInfo &LI, SmallPtrSetImpl<BasicBlock *> &Seen) {
     for (Loop *L : LI)
-        if (Seen.insert(L->getHeader()).second && canBeSplit(*L) && hasCalls(*L))
+        if (Seen.insert(L->getHeader()).second && canBeSplit(*L) && mayBeLong(*L, F, DT, LI))
             return L;
     return nullptr;
 }
@@ -408,7 +421,7 @@ std::vector<LoopRest> splitLongLoops(Function &F, const RuntimeSymbols &Runtime,
     while (canBeSplit(F)) {
         DominatorTree DT(F);
         LoopInfo LI(DT);
-        Loop *L = nextLongLoop(LI, Seen);
+        Loop *L = nextLongLoop(F, DT, LI, Seen);
         if (!L)
             break;
         formDedicatedExitBlocks(L, &DT, &LI, nullptr, false);

@@ -38,13 +38,21 @@ struct WindowQuestion {
 // Those of each function.
 using WindowQuestions = llvm::DenseMap<const llvm::Function *, std::vector<WindowQuestion>>;
 
+// What the rest of a loop takes with it, and what that is in the loop's function.
+struct TakenValue {
+    const llvm::Value *Taken, *From;
+};
+
 // The function with the rest of a loop.
 struct LoopRest {
     llvm::Function *F;
-    bool IsRepeated; // the recording copy of the loop's function has its instructions, too
+    std::vector<TakenValue> Taken;
+    const llvm::DILocation *Begin; // of the loop; none if that isn't known
+    bool IsRepeated;               // the recording copy of the loop's function has its instructions, too
 };
 
-// Splits the outermost loops that contain calls. Others stay whole, so that they are one operation of the record.
+// Splits the outermost loops that contain calls, or other loops and don't end soon. Others stay whole, so that they are
+// one operation of the record.
 // Returns the functions with the rests of these loops, and adds the questions in all of them.
 std::vector<LoopRest> splitLongLoops(llvm::Function &F, const RuntimeSymbols &Runtime, WindowQuestions &Questions);
 

@@ -11,7 +11,7 @@ import unittest
 from ..support import tools
 
 SUM_OF_A_THREAD = sum(i * 2654435761 % 2**32 for i in range(500))
-MODES = ("rest", "threads", "fork", "load", "alarms", "windows")
+MODES = ("rest", "crunch", "threads", "fork", "load", "alarms", "windows")
 
 
 def program(level="-O2", oracle=False):
@@ -109,6 +109,12 @@ class Attach(unittest.TestCase):
         self.assertIn("ended: the program runs on", info)
         self.assertRegex(info, rf"command +{re.escape(str(program()))} ")
 
+    def test_a_thread_in_an_endless_loop_without_calls_joins(self):
+        with self.served(mode="crunch") as running:
+            self.record(running.pid, "--duration", "100ms", output=self.trace())
+        fields = tools.trackway("report", "--by", "variable", "--csv", self.trace()).stdout
+        self.assertRegex(fields, r"(?m)^numbers,")
+
     def test_recorders_come_and_go_and_are_killed(self):
         for mode in MODES:
             with self.subTest(mode=mode), self.served(mode=mode) as running:
@@ -167,9 +173,11 @@ class Attach(unittest.TestCase):
     # ---- Windows, marks, snapshots ----
 
     def test_a_window_of_the_program_holds_what_the_text_says(self):
-        with self.served(threads=0, mode="windows") as running:
-            with self.recorder(running.pid, "--paused", output=self.trace()) as recorder:
-                time.sleep(0.1)
+        with (
+            self.served(threads=0, mode="windows") as running,
+            self.recorder(running.pid, "--paused", output=self.trace()) as recorder,
+        ):
+            time.sleep(0.1)
         # Its own count: of so many marks in so short a time, the trace may lack some.
         windows = int(re.search(r" in (\d+) windows?, ", recorder.said).group(1))
         dumped = tools.trackway("dump", self.trace()).stdout

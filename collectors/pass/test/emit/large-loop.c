@@ -23,12 +23,12 @@ int large(int n) {
 // CHECK: call i32 @other()
 // CHECK: call i32 @large.loop(ptr %trackway.left)
 
+// CHECK-LABEL: define internal i32 @large.loop.traced(
+// CHECK: call i32 @other()
+
 // CHECK-LABEL: define internal i32 @large.traced(
 // CHECK-NOT: @other
 // CHECK-NOT: @v10
 // CHECK: call i32 @large.loop(ptr %trackway.left)
 // CHECK-NOT: @other
 // CHECK: ret i32
-
-// CHECK-LABEL: define internal i32 @large.loop.traced(
-// CHECK: call i32 @other()

@@ -1,5 +1,5 @@
 ; What a loop advances and is elsewhere than expected: 4 bytes if they hold how far, else all 8.
-; RUN: env TRACKWAY_PASS_OPTIONS=calls=0 opt -load-pass-plugin %plugin -passes='trackway-record,verify' -S %s | FileCheck %s
+; RUN: env TRACKWAY_PASS_OPTIONS=calls=0:loops=0 opt -load-pass-plugin %plugin -passes='trackway-record,verify' -S %s | FileCheck %s
 
 define void @f(ptr %first, ptr %last, i64 %jump) {
 entry:

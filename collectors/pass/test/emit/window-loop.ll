@@ -18,6 +18,48 @@ done:
   ret i32 %v
 }
 
+; A loop without calls goes on for long if it has loops in it that do.
+define void @nest(ptr %p, i32 %n) {
+entry:
+  br label %outer
+outer:
+  %i = phi i32 [ 0, %entry ], [ %i.next, %outer.end ]
+  br label %inner
+inner:
+  %j = phi i32 [ 0, %outer ], [ %j.next, %inner ]
+  %v = load volatile i32, ptr %p
+  %j.next = add i32 %j, 1
+  %j.more = icmp ult i32 %j.next, 100
+  br i1 %j.more, label %inner, label %outer.end
+outer.end:
+  %i.next = add i32 %i, 1
+  %i.more = icmp ult i32 %i.next, %n
+  br i1 %i.more, label %outer, label %done
+done:
+  ret void
+}
+
+; Not if it runs a constant number of times that is small.
+define void @small_nest(ptr %p) {
+entry:
+  br label %outer
+outer:
+  %i = phi i32 [ 0, %entry ], [ %i.next, %outer.end ]
+  br label %inner
+inner:
+  %j = phi i32 [ 0, %outer ], [ %j.next, %inner ]
+  %v = load volatile i32, ptr %p
+  %j.next = add i32 %j, 1
+  %j.more = icmp ult i32 %j.next, 8
+  br i1 %j.more, label %inner, label %outer.end
+outer.end:
+  %i.next = add i32 %i, 1
+  %i.more = icmp ult i32 %i.next, 8
+  br i1 %i.more, label %outer, label %done
+done:
+  ret void
+}
+
 ; A loop without calls and inner loops ends soon.
 define i32 @short(ptr %p, i32 %n) {
 entry:
@@ -45,6 +87,11 @@ done:
   ret void
 }
 
+; The rest returns 0 where the loop goes on elsewhere.
+; CHECK-LABEL: define internal i32 @long.loop.plain(
+; CHECK: ret i32 0
+
+
 ; The plain copy leaves where a window is open.
 ; CHECK-LABEL: define internal i32 @long.plain(
 ; CHECK: [[PLACE:%.*]] = load ptr, ptr getelementptr{{.*}}@trackway.module
@@ -53,6 +100,13 @@ done:
 ; CHECK-NEXT: br i1 [[CHANGES]], label %switch
 ; CHECK: call i32 @long.loop(ptr %trackway.left
 
+; CHECK-LABEL: define internal void @nest.plain(
+; CHECK: call i32 @nest.loop(ptr %trackway.left
+
+; CHECK-LABEL: define internal void @small_nest.plain(
+; CHECK-NOT: switch
+; CHECK: ret void
+
 ; CHECK-LABEL: define internal i32 @short.plain(
 ; CHECK-NOT: switch
 ; CHECK: ret i32
@@ -60,10 +114,6 @@ done:
 ; CHECK-LABEL: define internal void @wait.plain(
 ; CHECK-NOT: switch
 ; CHECK: ret void
-
-; The rest returns 0 where the loop goes on elsewhere.
-; CHECK-LABEL: define internal i32 @long.loop.plain(
-; CHECK: ret i32 0
 
 ; The recording copy leaves where the thread isn't in the window that is open.
 ; CHECK-LABEL: define internal i32 @long.traced(
