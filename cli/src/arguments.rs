@@ -127,6 +127,10 @@ pub struct RecordArguments {
     /// Write no trace: drain the buffers and forget them
     #[arg(long, conflicts_with = "live")]
     pub discard: bool,
+    /// Record a process that runs already, until it ends or Ctrl-C: one that was built with `trackway cc`, or with
+    /// --sample any
+    #[arg(long, value_name = "PID", conflicts_with_all = ["command", "binary", "live", "allocations", "buffer_size"])]
+    pub pid: Option<u32>,
     /// Record the binary as it is, every access of the program and its libraries, under DynamoRIO. `make dynamorio` sets
     /// it up
     #[arg(long)]

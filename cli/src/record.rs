@@ -29,7 +29,7 @@ pub fn run(arguments: RecordArguments) -> Result<ExitCode, Failure> {
 
 fn options(arguments: RecordArguments) -> Result<RecordOptions, Failure> {
     let mut words = arguments.command.into_iter();
-    let running = arguments.sampled.pid.map(|pid| format!("pid-{pid}").into());
+    let running = arguments.pid.map(|pid| format!("pid-{pid}").into());
     let program = words
         .next()
         .or(running)
@@ -54,7 +54,7 @@ fn options(arguments: RecordArguments) -> Result<RecordOptions, Failure> {
     };
     let mut options = RecordOptions::new(program, output);
     options.arguments = words.collect();
-    options.process = arguments.sampled.pid;
+    options.process = arguments.pid;
     if arguments.binary {
         options.client = Some(Installation::locate().binary_client()?);
     }

@@ -40,10 +40,6 @@ pub struct SamplingArguments {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Sampling")]
 pub struct SampledArguments {
-    /// Record a process that runs already, until it ends or Ctrl-C: one that was built with `trackway cc`, or with
-    /// --sample any
-    #[arg(long, value_name = "PID", conflicts_with_all = ["command", "binary", "live", "allocations", "buffer_size"])]
-    pub pid: Option<u32>,
     /// What takes the samples: `best` is the processor's own events, else the kernel's clock, else its tick
     #[arg(long, value_name = "SOURCE", value_enum, default_value_t = SampleSource::Best, requires = "sample")]
     pub sample_source: SampleSource,

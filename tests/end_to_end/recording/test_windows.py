@@ -33,6 +33,10 @@ def windows_in(recorded):
     return int(stated.group(1)) if stated else None
 
 
+def fields_of(trace):
+    return tools.table(tools.report(trace, "--by", "field", "--sort", "accesses", "--top", "0"), "fields")["rows"]
+
+
 class Windows(unittest.TestCase):
     def setUp(self):
         self.folder = tools.folder()
@@ -108,6 +112,23 @@ class Windows(unittest.TestCase):
         self.assertLess(some, 500_000_000)
         stored = tools.trackway("dump", "--count", 10_000, trace).stdout.splitlines()
         self.assertTrue([line for line in stored if " store " in line], stored[:20])
+
+    def test_reports_bound_the_shares_of_bursts(self):
+        """Of a program that does the same all the time, and of caches that are warm soon."""
+        whole, _ = self.record("whole", "loop", 100_000)
+        trace, _ = self.record("bounded", "loop", 6_000_000, options=("--bursts", "1ms/20ms"))
+        fields = {row["field"]: row for row in fields_of(trace)}
+        for row in fields_of(whole):
+            if row["share"] > 0.1:
+                bounded = fields[row["field"]]
+                self.assertLessEqual(bounded["share_low"], row["share"] + 0.002)
+                self.assertGreaterEqual(bounded["share_high"], row["share"] - 0.002)
+                self.assertLess(bounded["share_high"] - bounded["share_low"], 0.1)
+        report = tools.trackway("report", "--sort", "accesses", trace).stdout
+        self.assertRegex(report.splitlines()[0], r"takes \d+ % \(\d+ % to \d+ %\) of accesses")
+        self.assertIn("perhaps cold", report)
+        self.assertIn("estimated of the whole run  only shares with bounds", report)
+        self.assertNotIn("at least", tools.trackway("report", whole).stdout)
 
     def test_bursts_return(self):
         trace, recorded = self.record("bursts", "loop", 4_000_000, options=("--bursts", "2ms/40ms"))
