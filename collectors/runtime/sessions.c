@@ -13,24 +13,26 @@
 // Programs expect the lowest descriptors to be theirs. Of some that limit is lower.
 static const long places[] = {512, 200, 20};
 
-// A shared object may hold a runtime of its own: the page of the first one serves for both.
-static struct trackway_ring *page_at(long descriptor) {
+static struct trackway_ring *mapped(long descriptor) {
+    long page = kernel_call_of_6(SYS_mmap, 0, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    return kernel_call_failed(page) ? NULL : (struct trackway_ring *)page;
+}
+
+static bool has_our_name(long descriptor) {
     static const char name[] = "/memfd:" TRACKWAY_DORMANT_NAME " (deleted)";
     struct text path = {.length = 0};
     append(&path, "/proc/self/fd/");
     append_number(&path, (uint64_t)descriptor);
     char found[sizeof name];
     long length = kernel_call(SYS_readlinkat, AT_FDCWD, (long)path.bytes, (long)found, sizeof found);
-    if (length != sizeof name - 1 || __builtin_memcmp(found, name, sizeof name - 1) != 0)
-        return NULL;
-    long page = kernel_call_of_6(SYS_mmap, 0, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-    return kernel_call_failed(page) ? NULL : (struct trackway_ring *)page;
+    return length == sizeof name - 1 && __builtin_memcmp(found, name, sizeof name - 1) == 0;
 }
 
+// A shared object may hold a runtime of its own: the page of the first one serves for both.
 static struct trackway_ring *present_page(void) {
     struct trackway_ring *page = NULL;
     for (unsigned i = 0; i < sizeof places / sizeof *places && !page; i++)
-        page = page_at(places[i]);
+        page = has_our_name(places[i]) ? mapped(places[i]) : NULL;
     return page && __trackway_speaks_our_version(page) ? page : NULL;
 }
 
@@ -64,9 +66,13 @@ struct trackway_ring *__trackway_make_dormant_page(void) {
     if (present || !may_have_files_of(PAGE))
         return present;
     long file = make_file();
-    struct trackway_ring *page = file < 0 ? NULL : page_at(file);
-    if (!page)
+    if (file < 0)
         return NULL;
+    struct trackway_ring *page = mapped(file);
+    if (!page) {
+        kernel_call(SYS_close, file, 0, 0, 0);
+        return NULL;
+    }
     page->abi = TRACKWAY_ABI;
     page->next_segment_id = 1;
     page->magic = TRACKWAY_RING_MAGIC;

@@ -39,6 +39,8 @@ pub enum AttachError {
          TRACKWAY_ATTACH=0, or has closed what a recorder needs; --sample samples any process"
     )]
     NotDormant { pid: u32 },
+    #[error("process {pid} runs in a container, where processes have other numbers; start the recorder there, too")]
+    InContainer { pid: u32 },
     #[error(
         "process {pid} was built for runtime interface {abi}, but this recorder has {}; rebuild it with this \
          version's `trackway cc`",

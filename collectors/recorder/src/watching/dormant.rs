@@ -17,6 +17,9 @@ use crate::abi;
 /// If it has none, or another recorder has it.
 pub fn dormant_page(pid: u32) -> Result<OwnedFd, AttachError> {
     let path = page_of(pid)?.ok_or(AttachError::NotDormant { pid })?;
+    if is_elsewhere(pid) {
+        return Err(AttachError::InContainer { pid });
+    }
     let file = OpenOptions::new()
         .read(true)
         .write(true)
@@ -48,6 +51,13 @@ pub fn recorder_of_dormant(pid: u32) -> Option<u32> {
     check_version(pid, &file).ok()?;
     let recorder = recorder_at(&file)?;
     has_open(recorder, &file).then_some(recorder)
+}
+
+/// Processes of another namespace give themselves numbers that mean others here.
+fn is_elsewhere(pid: u32) -> bool {
+    let namespace = |process: &str| fs::read_link(format!("/proc/{process}/ns/pid")).ok();
+    let (theirs, ours) = (namespace(&pid.to_string()), namespace("self"));
+    theirs.is_some() && ours.is_some() && theirs != ours
 }
 
 fn link() -> String {
