@@ -5,7 +5,7 @@ mod when;
 
 use clap::Args;
 
-pub use request::{description, windows, SliceRequest};
+pub use request::{described_in, description, windows, SliceRequest};
 pub use when::{When, WindowRange};
 
 /// What of the trace is looked at.

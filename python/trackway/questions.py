@@ -381,6 +381,7 @@ class Questions:
         line_size: int | str | None = None,
         threads: int | None = None,
         progress: Progress | None = None,
+        **slice: Unpack[SliceOptions],
     ) -> CheckReport:
         """Whether the trace keeps to budgets: `trackway check`. A broken budget is no error: see `CheckReport.holds`.
 
@@ -396,7 +397,7 @@ class Questions:
             TraceError: the baseline can't be read.
         """
         options: dict[str, Option] = {"budget": budget, "baseline": baseline, "cache": cache, "line_size": line_size}
-        return CheckReport.of(self.ask("check", progress=progress, threads=threads, **options))
+        return CheckReport.of(self.ask("check", progress=progress, threads=threads, **options, **options_of(slice)))
 
 
 def check(
@@ -408,6 +409,7 @@ def check(
     line_size: int | str | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
+    **slice: Unpack[SliceOptions],
 ) -> CheckReport:
     """Whether a trace keeps to budgets, given by its path: `trackway check`. `Trace.check` describes the options.
 
@@ -421,7 +423,7 @@ def check(
         TraceError: the trace or the baseline can't be read.
     """
     options: dict[str, Option] = {"budget": budget, "baseline": baseline, "cache": cache, "line_size": line_size}
-    words = words_of({**options, "threads": threads})
+    words = words_of({**options, "threads": threads, **options_of(slice)})
     return CheckReport(_native.check(trace, ["--json", *words], progress))
 
 
@@ -471,6 +473,7 @@ def diff(
     top: int = ALL_ROWS,
     threads: int | None = None,
     progress: Progress | None = None,
+    **slice: Unpack[SliceOptions],
 ) -> Report:
     """What changed between two traces, or reports that `--json` saved: `trackway diff`.
 
@@ -487,5 +490,5 @@ def diff(
     files = [os.fspath(file) for file in again]
     options: dict[str, Option] = {"again": files, "analysis": analysis, "by": by, "measure": measure, "sort": sort}
     options |= {"cache": cache, "source_root": source_root, "line_size": line_size}
-    words = words_of({**options, "top": top, "threads": threads})
+    words = words_of({**options, "top": top, "threads": threads, **options_of(slice)})
     return Report(_native.diff(before, after, ["--json", *words], progress))

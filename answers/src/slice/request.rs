@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use trackway_analysis::Names;
-use trackway_report::{counted, duration, grouped, percent};
+use trackway_report::{counted, duration, grouped, percent, Report};
 use trackway_trace::{ChunkKind, Decoder, LocationId, Program, Slice, StringId, Trace};
 use wildmatch::WildMatch;
 
@@ -26,6 +26,25 @@ pub struct SliceRequest {
 impl SliceRequest {
     pub fn is_all(&self) -> bool {
         *self == SliceRequest::default()
+    }
+
+    /// The options that ask for it, with a space before each word; nothing if all of the trace is asked for.
+    pub fn words(&self) -> String {
+        let when = |option: &str, when: &Option<When>| {
+            when.as_ref()
+                .map(|when| format!(" {option} {}", quoted(&when.to_string())))
+        };
+        let windows = self.windows.iter().map(|range| format!(" --windows {range}"));
+        let threads = self.threads.iter().map(|id| format!(" --thread {id}"));
+        let functions = self.functions.iter();
+        let functions = functions.map(|glob| format!(" --function {}", quoted(glob)));
+        when("--from", &self.from)
+            .into_iter()
+            .chain(when("--to", &self.to))
+            .chain(windows)
+            .chain(threads)
+            .chain(functions)
+            .collect()
     }
 
     /// Fails for a verb that can only choose threads.
@@ -219,6 +238,11 @@ impl<'p> MatchedNames<'p> {
     }
 }
 
+/// A word for a shell.
+fn quoted(word: &str) -> String {
+    shlex::try_quote(word).map_or_else(|_| word.to_owned(), Into::into)
+}
+
 fn listed<T: ToString>(items: &[T]) -> String {
     let some: Vec<String> = items.iter().take(MOST_NAMED).map(ToString::to_string).collect();
     match items.len() {
@@ -312,6 +336,14 @@ pub fn description(trace: &Trace) -> Option<String> {
         }),
     ];
     Some(parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
+}
+
+/// What the slice is on which the report was made; none if it is on all of a trace.
+pub fn described_in(report: &Report) -> Option<&str> {
+    let tables = ["trace", "extent"].iter();
+    tables
+        .filter_map(|name| report.table(name))
+        .find_map(|table| table.text("slice", 0))
 }
 
 fn described_times(trace: &Trace, times: &[Range<u64>]) -> String {
