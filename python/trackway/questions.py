@@ -227,13 +227,15 @@ class Questions:
         top: int = ALL_ROWS,
         threads: int | None = None,
         progress: Progress | None = None,
+        **slice: Unpack[SliceOptions],
     ) -> Report:
         """What memory was allocated, when, for how long, and what was done with it: `trackway memory`.
 
         Args:
             short_life: a block that is released before so many accesses of all threads is short-lived.
         """
-        return self.ask("memory", progress=progress, short_life=short_life, top=top, threads=threads)
+        options: dict[str, Option] = {"short_life": short_life, **options_of(slice)}
+        return self.ask("memory", progress=progress, top=top, threads=threads, **options)
 
     def map(
         self,
@@ -342,6 +344,7 @@ class Questions:
         sort: Literal["allocations", "bytes", "peak", "leaked"] | None = None,
         depth: int | None = None,
         top: int = ALL_ROWS,
+        **slice: Unpack[SliceOptions],
     ) -> Report:
         """Which calls allocated memory, of a trace of `record --allocations`: `trackway allocations`.
 
@@ -349,7 +352,7 @@ class Questions:
             sort: by what call sites are ranked; default peak.
             depth: frames by which call sites are told apart, from the innermost one on; default 3.
         """
-        return self.ask("allocations", sort=sort, depth=depth, top=top)
+        return self.ask("allocations", sort=sort, depth=depth, top=top, **options_of(slice))
 
     def objects(
         self, *, slices: int | None = None, top: int = ALL_ROWS, **slice: Unpack[SliceOptions]
