@@ -5,23 +5,28 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use trackway_analysis::allocations::{Allocations, Ranking};
-use trackway_report::Report;
+use trackway_report::{Report, TableBuilder};
 use trackway_trace::Trace;
 
 use crate::failure::Failure;
 use crate::kept::{self, KeepingArguments};
 use crate::output::OutputArguments;
 use crate::question::Question;
+use crate::slice::{Content, SliceArguments, SliceRequest};
 use crate::soundness;
 
 /// Say which calls allocated memory: how often, how much, for how long, and what was never freed
 ///
-/// Reads what `trackway record --allocations` recorded. docs/verbs/allocations.md defines each number.
+/// Reads what `trackway record --allocations` recorded. Of a slice, the numbers are those of the blocks that were
+/// allocated in it. docs/verbs/allocations.md defines each number.
 #[derive(Debug, Args)]
 #[command(
     mut_arg("csv", |csv| csv.help("Print the table of call sites as CSV")),
+    mut_arg("thread", |thread| thread.help("Only calls of this stream, by its number in `trackway dump --allocations`; may be repeated")),
+    mut_arg("function", |function| function.help("Only calls by code of functions whose name matches this pattern of * and ?, inlined code included; may be repeated")),
     after_help = "Examples:\n  trackway allocations prog.trackway\n  \
                   trackway allocations --sort leaked --depth 5 prog.trackway\n  \
+                  trackway allocations --from 2s --sort leaked prog.trackway\n  \
                   trackway allocations --top 0 --csv prog.trackway > sites.csv"
 )]
 pub struct AllocationsArguments {
@@ -35,6 +40,8 @@ pub struct AllocationsArguments {
     pub depth: u16,
     #[command(flatten)]
     pub output: OutputArguments,
+    #[command(flatten)]
+    pub slice: SliceArguments,
     #[command(flatten)]
     pub keeping: KeepingArguments,
 }
@@ -70,11 +77,35 @@ impl Question for AllocationsArguments {
                 "this trace holds no calls of allocators; record them with `trackway record --allocations`",
             ));
         }
-        let allocations = Allocations::of(trace, self.depth.into());
-        let findings = allocations.findings(self.sort.into(), self.output.rows());
+        let patterns = self.slice().function_patterns();
+        let is_function = |name: &str| patterns.iter().flatten().any(|pattern| pattern.matches(name));
+        let is_function = patterns
+            .is_some()
+            .then_some(&is_function as &dyn Fn(&str) -> bool);
+        let allocations = Allocations::of_slice(trace, self.depth.into(), is_function);
+        if patterns.is_some() && allocations.events == 0 {
+            return Err(Failure::about(
+                trace.path(),
+                "--function: no function that calls an allocator in the slice has such a name; `trackway allocations` \
+                 lists their names",
+            ));
+        }
+        let mut findings = allocations.findings(self.sort.into(), self.output.rows());
+        findings.tables.extend(soundness::extent(trace));
+        let functions = &self.slice.others.function;
+        if patterns.is_some() {
+            let table = TableBuilder::new("functions", "Functions that were looked at", functions);
+            findings
+                .tables
+                .push(table.text("pattern", |glob| glob.clone()).build());
+        }
         let mut warnings = soundness::warnings(trace);
         warnings.extend(allocations.warnings());
         Ok(findings.into_report(warnings))
+    }
+
+    fn slice(&self) -> SliceRequest {
+        self.slice.request().of(Content::Calls)
     }
 }
 

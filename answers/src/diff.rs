@@ -17,6 +17,7 @@ use crate::model::{parse_line_size, ModelArguments};
 use crate::output::OutputArguments;
 use crate::reading::ReadingArguments;
 use crate::report_form::grouping_parser;
+use crate::slice::{described_in, SliceArguments};
 use crate::sources::SourceArguments;
 
 /// Say what changed between two traces
@@ -24,7 +25,7 @@ use crate::sources::SourceArguments;
 /// Compares the tables of an analysis row by row: rows belong together by their names, lines also by their text when an
 /// edit has shifted them. Prints the numbers before and after, and what is new and gone, the largest change first.
 /// Either side may also be a report that --json has saved (with --top 0, so that it has all rows). Misses of both traces
-/// are those of the same caches. Of two folders, traces of the same program and arguments are compared with each other.
+/// are those of the same caches. Options of slices choose the same part of each trace. Of two folders, traces of the same program and arguments are compared with each other.
 /// docs/verbs/diff.md says how rows are matched and what is exact.
 #[derive(Debug, Args)]
 #[command(
@@ -34,6 +35,7 @@ use crate::sources::SourceArguments;
                         trackway diff --by line --measure l1_misses,accesses before.trackway after.trackway\n  \
                         trackway diff --again before2.trackway before.trackway after.trackway\n  \
                         trackway diff --analysis sharing before.trackway after.trackway\n  \
+                        trackway diff --after-mark \"cache is warm\" before.trackway after.trackway\n  \
                         trackway report --json --top 0 before.trackway > before.json\n  \
                         trackway diff main-runs/ branch-runs/\n  \
                         trackway diff --csv --by field before.json after.trackway > fields.csv")]
@@ -63,6 +65,8 @@ pub struct DiffArguments {
     /// Bytes of a cache line for `sharing` [default: that of the machine that recorded]
     #[arg(long, value_name = "BYTES", value_parser = parse_line_size)]
     pub line_size: Option<u32>,
+    #[command(flatten)]
+    pub slice: SliceArguments,
     #[command(flatten)]
     pub reading: ReadingArguments,
 }
@@ -96,7 +100,8 @@ fn compared(
     after: &Path,
     again: &[&Path],
 ) -> Result<Report, Failure> {
-    let (before, after) = (Input::open(before)?, Input::open(after)?);
+    let slice = arguments.slice.request();
+    let (before, after) = (Input::open(before, &slice)?, Input::open(after, &slice)?);
     let settings = settings(arguments, &before, &after);
     let mut warnings = Vec::new();
     let before = report(&before, arguments, &settings, "before", &mut warnings)?;
@@ -104,7 +109,7 @@ fn compared(
     // The warnings of these runs are of no interest.
     let of_again = |path: &&Path| {
         report(
-            &Input::open(path)?,
+            &Input::open(path, &slice)?,
             arguments,
             &settings,
             "again",
@@ -121,7 +126,9 @@ fn compared(
     };
     let comparison = compare(&before, &after, &again, &selection);
     warnings.extend(different_caches(&before, &after));
-    Ok(difference(comparison, warnings, exactness(&before, &after)))
+    let mut difference = difference(comparison, warnings, exactness(&before, &after));
+    difference.tables.extend(slices(&before, &after));
+    Ok(difference)
 }
 
 /// Settings for both sides: misses in different caches would say nothing about the change.
@@ -186,6 +193,19 @@ fn different_caches(before: &Report, after: &Report) -> Option<String> {
         "the reports are of different caches, so that their misses can't be compared; name the same ones with --cache"
             .to_owned()
     })
+}
+
+/// What of each trace was compared, unless that is all of both.
+fn slices(before: &Report, after: &Report) -> Option<Table> {
+    let slices = [before, after].map(described_in);
+    if slices == [None, None] {
+        return None;
+    }
+    let [before, after] = slices.map(|slice| slice.unwrap_or("all of the trace"));
+    let builder = TableBuilder::new("slices", "What was compared", &[()])
+        .text("before", |()| before)
+        .text("after", |()| after);
+    Some(builder.as_record().build())
 }
 
 /// Which numbers are the program's own, and which may differ from run to run.

@@ -13,6 +13,7 @@ use crate::comparable::{answer, AnalysisName, Settings};
 use crate::failure::Failure;
 use crate::model::machine_caches;
 use crate::reading::require_accesses;
+use crate::slice::{described_in, SliceRequest};
 
 /// Larger files can't be reports.
 const MAX_REPORT_BYTES: u64 = 1 << 30;
@@ -24,9 +25,13 @@ pub enum Input<T = Box<Trace>> {
 }
 
 impl Input {
-    pub fn open(path: &Path) -> Result<Input, Failure> {
+    /// Opens what is asked for of a trace. A saved report can't be cut, so it must be on a slice if one is asked for.
+    ///
+    /// # Errors
+    /// If the file is neither a trace nor a saved report, or doesn't have the slice.
+    pub fn open(path: &Path, slice: &SliceRequest) -> Result<Input, Failure> {
         if !is_json(path) {
-            return Ok(Input::Trace(Box::new(Trace::open(path)?)));
+            return Ok(Input::Trace(Box::new(slice.apply(Trace::open(path)?)?)));
         }
         let about = |error: &dyn std::fmt::Display| Failure::about(path, error);
         let length = fs::metadata(path).map_err(|error| about(&error))?.len();
@@ -34,16 +39,29 @@ impl Input {
             return Err(about(&"too large for a saved report"));
         }
         let text = fs::read_to_string(path).map_err(|error| about(&error))?;
-        Ok(Input::Saved(saved_report(&text).map_err(|error| about(&error))?))
+        let report = saved_report(&text).map_err(|error| about(&error))?;
+        match slice.is_all() || described_in(&report).is_some() {
+            true => Ok(Input::Saved(report)),
+            false => Err(about(
+                &"a saved report can't be cut to a slice; save it with the same options: `trackway report --from ... --json \
+                  --top 0`",
+            )),
+        }
     }
 
     /// The same for what budgets are set on. Traces with counts are refused, since they have no such numbers.
-    pub fn open_accesses(path: &Path) -> Result<Input, Failure> {
-        let input = Input::open(path)?;
-        if let Input::Trace(trace) = &input {
-            require_accesses(trace)?;
+    ///
+    /// # Errors
+    /// Like those of [`Input::open`], or if the trace holds no accesses.
+    pub fn open_accesses(path: &Path, slice: &SliceRequest) -> Result<Input, Failure> {
+        let input = Input::open(path, &SliceRequest::default())?;
+        match input {
+            Input::Trace(trace) => {
+                require_accesses(&trace)?;
+                Ok(Input::Trace(Box::new(slice.apply(*trace)?)))
+            }
+            Input::Saved(_) => Input::open(path, slice),
         }
-        Ok(input)
     }
 }
 

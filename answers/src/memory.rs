@@ -14,6 +14,7 @@ use crate::map::chunk_times;
 use crate::output::OutputArguments;
 use crate::question::Question;
 use crate::reading::{require_accesses, ReadingArguments};
+use crate::slice::{Content, SliceArguments, SliceRequest};
 
 /// The table that is shown as a plot.
 const OVER_TIME: &str = "memory_over_time";
@@ -22,12 +23,15 @@ const OVER_TIME: &str = "memory_over_time";
 ///
 /// Follows all blocks from allocation to release: what was live over time and at the peak, by the places that allocated it
 /// and by type; short-lived blocks, and those that were never released or never accessed; accesses per allocated byte.
+/// Of a slice, the numbers are those of the blocks that were allocated in it.
 /// docs/verbs/memory.md defines each number.
 #[derive(Debug, Args)]
 #[command(
     mut_arg("csv", |csv| csv.help("Print one table as CSV")),
+    mut_arg("function", |function| function.help("Only accesses and allocations by code of functions whose name, or linkage name, matches this pattern of * and ?, inlined code included; may be repeated")),
     after_help = "Examples:\n  trackway memory prog.trackway\n  \
                         trackway memory --top 30 --short-life 100 prog.trackway\n  \
+                        trackway memory --after-mark \"cache is warm\" prog.trackway\n  \
                         trackway memory --table memory_over_time --csv prog.trackway > memory.csv")]
 pub struct MemoryArguments {
     /// The trace
@@ -41,6 +45,8 @@ pub struct MemoryArguments {
     #[arg(long, value_name = "NAME", default_value = "allocations", requires = "csv")]
     pub table: String,
     #[command(flatten)]
+    pub slice: SliceArguments,
+    #[command(flatten)]
     pub reading: ReadingArguments,
     #[command(flatten)]
     pub keeping: KeepingArguments,
@@ -53,6 +59,10 @@ impl Question for MemoryArguments {
         let origins = self.reading.origins(trace);
         let memory = Memory::new(trace, &times, origins, self.short_life, self.output.rows());
         Ok(self.reading.report(&memory, trace, Vec::new()))
+    }
+
+    fn slice(&self) -> SliceRequest {
+        self.slice.request().of(Content::Blocks)
     }
 
     fn reading(&mut self) -> Option<&mut ReadingArguments> {

@@ -1,11 +1,13 @@
 //! Parts of a trace, as options name them: some times, some threads, the code of some functions.
 
+mod content;
 mod request;
 mod when;
 
 use clap::Args;
 
-pub use request::{description, windows, SliceRequest};
+pub use content::Content;
+pub use request::{described_in, description, windows, SliceRequest};
 pub use when::{When, WindowRange};
 
 /// What of the trace is looked at.
@@ -57,6 +59,7 @@ impl SliceLimits {
             windows: self.windows.clone(),
             threads,
             functions: self.function.clone(),
+            content: Content::Accesses,
         }
     }
 }

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
+use trackway_answers::slice::SliceArguments;
+
 use crate::failure::Failure;
 
 /// Ask a trace, or a folder of traces, in SQL
@@ -12,12 +14,13 @@ use crate::failure::Failure;
 /// Accesses, sites, functions, threads and more are tables; --schema lists them with their columns, and docs/sql.md has
 /// recipes and what they cost. Queries go to the compressed trace itself: chunks that can't have wanted rows by thread or
 /// time aren't decoded, and questions about variables, fields, lines and functions are answered from counts of each
-/// instruction. Of several traces, or a folder, the columns trace, program, host, build_id, recorded_at and path say to
+/// instruction. Options of slices leave out rows of accesses, allocations, samples and threads. Of several traces, or a folder, the columns trace, program, host, build_id, recorded_at and path say to
 /// which a row belongs.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  trackway query prog.trackway \"SELECT variable, count(*) AS accesses FROM accesses GROUP BY variable ORDER BY accesses DESC LIMIT 10\"\n  \
                         trackway query prog.trackway \"SELECT file, line, sum(size) AS bytes FROM accesses WHERE thread = 1 GROUP BY file, line ORDER BY bytes DESC LIMIT 5\"\n  \
+                        trackway query --after-mark \"cache is warm\" prog.trackway \"SELECT count(*) FROM accesses\"\n  \
                         trackway query --schema prog.trackway\n  \
                         trackway query --explain prog.trackway \"SELECT count(*) FROM accesses WHERE time_ns < 1000000\"\n  \
                         trackway query --format parquet -o hot.parquet prog.trackway \"SELECT * FROM accesses WHERE variable = 'table'\"\n  \
@@ -31,7 +34,7 @@ pub struct QueryArguments {
     #[arg(short = 'f', long, value_name = "FILE")]
     pub file: Option<PathBuf>,
     /// List tables and columns, with what they mean; all words are traces then
-    #[arg(long, conflicts_with_all = ["file", "explain", "format", "output"])]
+    #[arg(long, conflicts_with_all = ["file", "explain", "format", "output", "from", "after_mark", "windows", "function", "to", "thread"])]
     pub schema: bool,
     /// Show how the query would be answered, and of which chunks, instead of answering it
     #[arg(long)]
@@ -48,6 +51,8 @@ pub struct QueryArguments {
     /// Rows that a table shows at most; 0 for all
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub rows: usize,
+    #[command(flatten)]
+    pub slice: SliceArguments,
     /// Threads to work with [default: all processors]
     #[arg(short = 'j', long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,

@@ -145,8 +145,9 @@ class Options(unittest.TestCase):
             if method == "regions":  # counts know less
                 options -= {"cache", "drcachesim", "threads", "to", "from", "after-mark", "windows", "thread", "function"}
             self.assertEqual(named, options, method)
-        signature = inspect.signature(trackway.diff)
-        named = {name.replace("_", "-") for name in signature.parameters} - {"before", "after", "progress"}
+        parameters = set(inspect.signature(trackway.diff).parameters) - {"slice"}
+        parameters |= set(trackway.questions.SliceOptions.__annotations__)
+        named = {name.rstrip("_").replace("_", "-") for name in parameters} - {"before", "after", "progress"}
         self.assertEqual(named, set(trackway._native.options("diff") or []))
 
     def test_there_is_a_method_for_each_verb(self) -> None:

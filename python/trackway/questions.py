@@ -227,13 +227,15 @@ class Questions:
         top: int = ALL_ROWS,
         threads: int | None = None,
         progress: Progress | None = None,
+        **slice: Unpack[SliceOptions],
     ) -> Report:
         """What memory was allocated, when, for how long, and what was done with it: `trackway memory`.
 
         Args:
             short_life: a block that is released before so many accesses of all threads is short-lived.
         """
-        return self.ask("memory", progress=progress, short_life=short_life, top=top, threads=threads)
+        options: dict[str, Option] = {"short_life": short_life, **options_of(slice)}
+        return self.ask("memory", progress=progress, top=top, threads=threads, **options)
 
     def map(
         self,
@@ -342,6 +344,7 @@ class Questions:
         sort: Literal["allocations", "bytes", "peak", "leaked"] | None = None,
         depth: int | None = None,
         top: int = ALL_ROWS,
+        **slice: Unpack[SliceOptions],
     ) -> Report:
         """Which calls allocated memory, of a trace of `record --allocations`: `trackway allocations`.
 
@@ -349,7 +352,7 @@ class Questions:
             sort: by what call sites are ranked; default peak.
             depth: frames by which call sites are told apart, from the innermost one on; default 3.
         """
-        return self.ask("allocations", sort=sort, depth=depth, top=top)
+        return self.ask("allocations", sort=sort, depth=depth, top=top, **options_of(slice))
 
     def objects(
         self, *, slices: int | None = None, top: int = ALL_ROWS, **slice: Unpack[SliceOptions]
@@ -381,6 +384,7 @@ class Questions:
         line_size: int | str | None = None,
         threads: int | None = None,
         progress: Progress | None = None,
+        **slice: Unpack[SliceOptions],
     ) -> CheckReport:
         """Whether the trace keeps to budgets: `trackway check`. A broken budget is no error: see `CheckReport.holds`.
 
@@ -396,7 +400,7 @@ class Questions:
             TraceError: the baseline can't be read.
         """
         options: dict[str, Option] = {"budget": budget, "baseline": baseline, "cache": cache, "line_size": line_size}
-        return CheckReport.of(self.ask("check", progress=progress, threads=threads, **options))
+        return CheckReport.of(self.ask("check", progress=progress, threads=threads, **options, **options_of(slice)))
 
 
 def check(
@@ -408,6 +412,7 @@ def check(
     line_size: int | str | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
+    **slice: Unpack[SliceOptions],
 ) -> CheckReport:
     """Whether a trace keeps to budgets, given by its path: `trackway check`. `Trace.check` describes the options.
 
@@ -421,7 +426,7 @@ def check(
         TraceError: the trace or the baseline can't be read.
     """
     options: dict[str, Option] = {"budget": budget, "baseline": baseline, "cache": cache, "line_size": line_size}
-    words = words_of({**options, "threads": threads})
+    words = words_of({**options, "threads": threads, **options_of(slice)})
     return CheckReport(_native.check(trace, ["--json", *words], progress))
 
 
@@ -471,6 +476,7 @@ def diff(
     top: int = ALL_ROWS,
     threads: int | None = None,
     progress: Progress | None = None,
+    **slice: Unpack[SliceOptions],
 ) -> Report:
     """What changed between two traces, or reports that `--json` saved: `trackway diff`.
 
@@ -487,5 +493,5 @@ def diff(
     files = [os.fspath(file) for file in again]
     options: dict[str, Option] = {"again": files, "analysis": analysis, "by": by, "measure": measure, "sort": sort}
     options |= {"cache": cache, "source_root": source_root, "line_size": line_size}
-    words = words_of({**options, "top": top, "threads": threads})
+    words = words_of({**options, "top": top, "threads": threads, **options_of(slice)})
     return Report(_native.diff(before, after, ["--json", *words], progress))

@@ -198,16 +198,22 @@ impl Batch {
 
     /// The accesses, as [`Batch::pieces`] gives them, and all events, in program order.
     pub fn all_items(&self) -> impl Iterator<Item = BatchItem<'_>> {
-        self.items_with(|_| true)
+        self.items_with(|_| true).map(|(item, _)| item)
     }
 
     /// The same without entries and exits of functions.
     pub fn items(&self) -> impl Iterator<Item = BatchItem<'_>> {
+        self.items_of_slice().map(|(item, _)| item)
+    }
+
+    /// The same with whether each lies inside of the trace's slice. Allocations and releases may lie outside, see
+    /// [`Decoder::from_start`](crate::Decoder::from_start).
+    pub fn items_of_slice(&self) -> impl Iterator<Item = (BatchItem<'_>, bool)> {
         self.items_with(|mark| mark.is_other())
     }
 
     #[inline]
-    fn items_with(&self, takes: impl Fn(&Mark) -> bool) -> impl Iterator<Item = BatchItem<'_>> {
+    fn items_with(&self, takes: impl Fn(&Mark) -> bool) -> impl Iterator<Item = (BatchItem<'_>, bool)> {
         let mut marks = self.marks.iter().enumerate();
         let mut next_mark = move || marks.find(|(_, mark)| takes(mark));
         let mut mark = next_mark();
@@ -224,14 +230,16 @@ impl Batch {
             };
             if next < before {
                 let accesses = std::mem::replace(&mut next, before)..before;
-                return Some(BatchItem::Accesses(Piece::Accesses(accesses)));
+                return Some((BatchItem::Accesses(Piece::Accesses(accesses)), true));
             }
             match next_event {
                 Some((_, event)) => {
                     mark = next_mark();
-                    Some(BatchItem::Event(self.event(*event)))
+                    Some((BatchItem::Event(self.event(*event)), !event.is_outside()))
                 }
-                None => runs.next().map(|run| BatchItem::Accesses(Piece::Run(run))),
+                None => runs
+                    .next()
+                    .map(|run| (BatchItem::Accesses(Piece::Run(run)), true)),
             }
         })
     }
@@ -326,10 +334,7 @@ impl Batch {
         let first = range.start as u32;
         for mut mark in from.marks[marks].iter().copied() {
             mark.before = mark.before.saturating_sub(first);
-            if mark.is_other() {
-                mark = self.push_event(mark.before, from.event(mark));
-            }
-            self.marks.push(mark);
+            self.push_mark_at(mark.before, from, mark);
         }
         let long_blocks = within(&from.long_blocks, &range, |block| block.index);
         self.long_blocks.extend(long_blocks.iter().map(|block| LongBlock {
@@ -389,12 +394,23 @@ impl Batch {
 
     /// Appends an event of another batch.
     pub(crate) fn push_mark_of(&mut self, from: &Batch, mark: Mark) {
-        let before = self.len() as u32;
-        let mark = match mark.is_other() {
+        self.push_mark_at(self.len() as u32, from, mark);
+    }
+
+    /// The same for an allocation or release that lies outside of the trace's slice.
+    pub(crate) fn push_outside_mark_of(&mut self, from: &Batch, mark: Mark) {
+        self.push_mark_at(self.len() as u32, from, mark.outside());
+    }
+
+    fn push_mark_at(&mut self, before: u32, from: &Batch, mark: Mark) {
+        let pushed = match mark.is_other() {
             true => self.push_event(before, from.event(mark)),
             false => Mark { before, ..mark },
         };
-        self.marks.push(mark);
+        self.marks.push(match mark.is_outside() {
+            true => pushed.outside(),
+            false => pushed,
+        });
     }
 
     /// Notes that access `index` has a value. The caller appends its words to the returned vector, and then hands that

@@ -74,6 +74,8 @@ pub struct Mark {
 const ENTER: u32 = 0;
 const EXIT: u32 = 1 << 30;
 const OTHER: u32 = 2 << 30;
+/// Another event, which lies outside of the trace's slice.
+const OUTSIDE: u32 = 3 << 30;
 const KIND_MASK: u32 = 3 << 30;
 
 impl Mark {
@@ -108,7 +110,21 @@ impl Mark {
     /// Whether the event is neither an entry nor an exit of a function.
     #[inline(always)]
     pub(crate) fn is_other(self) -> bool {
-        self.what & KIND_MASK == OTHER
+        self.what & OTHER != 0
+    }
+
+    /// The same mark of an event that is neither an entry nor an exit, as one outside of the slice.
+    pub(crate) fn outside(self) -> Mark {
+        Mark {
+            what: self.what | OUTSIDE,
+            ..self
+        }
+    }
+
+    /// Whether the event lies outside of the trace's slice.
+    #[inline(always)]
+    pub(crate) fn is_outside(self) -> bool {
+        self.what & KIND_MASK == OUTSIDE
     }
 
     /// Which event it stands for, in a batch that has these other events.

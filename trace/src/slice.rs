@@ -8,9 +8,11 @@
 //! the trace's start to the slice's end, of all threads. Without them an access to a block that was allocated before the
 //! slice would be one to unknown memory. It asks for them ([`Decoder::from_start`](crate::Decoder::from_start),
 //! [`MergedStreams::from_start`](crate::MergedStreams::from_start)) and gets them in their order, from chunks that
-//! may hold nothing else of the slice ([`Stream::chunks_from_start`](crate::Stream::chunks_from_start)). Calls of allocators in streams of
-//! their own (`docs/format.md`, section 9) are not cut either. Entries and exits of functions and points of order are
-//! cut by time and thread only: stacks and order need them whichever function accesses memory.
+//! may hold nothing else of the slice ([`Stream::chunks_from_start`](crate::Stream::chunks_from_start)).
+//! [`Batch::items_of_slice`](crate::Batch::items_of_slice) says which of them lie inside. Calls of allocators in streams
+//! of their own (`docs/format.md`, section 9) are not cut either; [`Slice::keeps_call`] says which lie inside. Entries and
+//! exits of functions and points of order are cut by time and thread only: stacks and order need them whichever function
+//! accesses memory.
 //!
 //! Where time between two points isn't known, accesses are evenly spread over it, as in the merged order. In a trace of
 //! windows they are spread over the time in which recording was on.
@@ -29,7 +31,8 @@ pub(crate) use keep::{keep, Kept};
 use recorded_time::RecordedTime;
 use span::Span;
 
-use crate::{ChunkRef, Gap, Sample, Stream, Trace};
+use crate::allocations::AllocationEvent;
+use crate::{AllocationSiteId, ChunkRef, Gap, Sample, Stream, Trace};
 
 /// What of a trace is looked at. By default all of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,6 +43,8 @@ pub struct Slice {
     pub threads: Option<Vec<u32>>,
     /// Whether accesses of each site are inside; none: all sites.
     pub sites: Option<Vec<bool>>,
+    /// Whether blocks of each allocation site are inside, for what counts blocks; none: all of them.
+    pub allocation_sites: Option<Vec<bool>>,
 }
 
 impl Slice {
@@ -53,7 +58,8 @@ impl Slice {
         self
     }
 
-    fn keeps_thread(&self, id: u32) -> bool {
+    /// Whether a stream is inside or, of samples, a thread of the system.
+    pub fn keeps_thread(&self, id: u32) -> bool {
         let threads = self.threads.as_ref();
         threads.is_none_or(|threads| threads.binary_search(&id).is_ok())
     }
@@ -70,6 +76,17 @@ impl Slice {
         self.keeps_time(sample.time_ns) && self.keeps_thread(sample.tid)
     }
 
+    /// Whether a call of an allocator is inside, by its time and the number of its stream.
+    pub fn keeps_call(&self, event: &AllocationEvent) -> bool {
+        self.keeps_time(event.time_ns) && self.keeps_thread(event.stream)
+    }
+
+    /// Whether blocks of the site are inside, as far as sites were chosen.
+    pub fn keeps_allocation_site(&self, site: AllocationSiteId) -> bool {
+        let sites = self.allocation_sites.as_ref();
+        sites.is_none_or(|sites| sites.get(site.index()).copied().unwrap_or(false))
+    }
+
     /// A gap at an unknown time may lie inside.
     fn keeps_gap(&self, gap: &Gap) -> bool {
         let span = Span {
@@ -82,7 +99,7 @@ impl Slice {
     }
 
     /// The first moment after all of the slice.
-    fn end_ns(&self) -> u64 {
+    pub fn end_ns(&self) -> u64 {
         let times = self.times.as_ref();
         times.map_or(u64::MAX, |times| times.last().map_or(0, |range| range.end))
     }

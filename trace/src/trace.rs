@@ -219,7 +219,7 @@ impl Trace {
         let recorded = self
             .chunks
             .iter()
-            .filter(|chunk| chunk.header.kind == ChunkKind::Records);
+            .filter(|chunk| matches!(chunk.header.kind, ChunkKind::Records | ChunkKind::Allocations));
         let times = recorded.flat_map(|chunk| [chunk.header.first_ns, chunk.header.last_ns]);
         let bounds = [
             self.start.start_monotonic_ns,
@@ -274,6 +274,11 @@ impl Trace {
     /// All places where records are missing; of a slice, those within its times and threads.
     pub fn gaps(&self) -> &[Gap] {
         self.gaps_inside.as_deref().unwrap_or(&self.gaps)
+    }
+
+    /// The same, in the slice or outside.
+    pub(crate) fn all_gaps(&self) -> &[Gap] {
+        &self.gaps
     }
 
     /// Whether records are missing before this chunk of the stream, in the slice or outside.

@@ -282,6 +282,7 @@ fn random_slice(trace: &Trace, choices: &mut Choices<'_>) -> Slice {
         times,
         threads,
         sites,
+        allocation_sites: None,
     }
 }
 
@@ -317,7 +318,11 @@ fn keeps_allocation(slice: &Slice, moment: &Moment) -> bool {
 
 /// What batches hold, in program order.
 fn add_batch(batch: &Batch, found: &mut Vec<Decoded>) {
-    for item in batch.all_items() {
+    add_items(batch, batch.all_items(), found);
+}
+
+fn add_items<'b>(batch: &Batch, items: impl Iterator<Item = BatchItem<'b>>, found: &mut Vec<Decoded>) {
+    for item in items {
         match item {
             BatchItem::Event(event) => found.push(Decoded::Event(event)),
             BatchItem::Accesses(Piece::Accesses(range)) => found.extend(range.map(|index| Decoded::Access {
@@ -386,6 +391,33 @@ fn merged(trace: &Trace, from_start: bool) -> (ByStream, Vec<Decoded>) {
     (found, order)
 }
 
+/// What decoders from the start and the merged order say of each stream's accesses and events of memory that lie inside.
+fn of_slice(trace: &Trace) -> [ByStream; 2] {
+    let inside = |batch: &Batch, found: &mut ByStream| {
+        let items = batch.items_of_slice();
+        let inside = items.filter_map(|(item, is_inside)| is_inside.then_some(item));
+        add_items(batch, inside, found.entry(batch.stream).or_default());
+    };
+    let (mut by_chunk, mut in_order) = (ByStream::new(), ByStream::new());
+    let mut decoder = Decoder::new(trace).with_runs().from_start();
+    for stream in trace.streams() {
+        for chunk in stream.chunks_from_start() {
+            let mut batches = decoder.decode(chunk).unwrap();
+            while let Some(batch) = batches.next_batch().unwrap() {
+                inside(batch, &mut by_chunk);
+            }
+        }
+    }
+    let mut merged = MergedStreams::from_start(trace);
+    while let Some(batch) = merged.next_batch().unwrap() {
+        inside(batch, &mut in_order);
+    }
+    [by_chunk, in_order].map(|mut found| {
+        found.retain(|_, found| !found.is_empty());
+        found
+    })
+}
+
 fn expected(moments: &[Moment], keeps: impl Fn(&Moment) -> bool) -> ByStream {
     let mut found = ByStream::new();
     for moment in moments.iter().filter(|moment| keeps(moment)) {
@@ -408,6 +440,9 @@ fn check(bytes: &[u8]) {
     for with_runs in [false, true] {
         assert_eq!(decoded(&sliced, with_runs, false), inside, "{slice:?}");
         assert_eq!(decoded(&sliced, with_runs, true), with_memory, "{slice:?}");
+    }
+    for found in of_slice(&sliced) {
+        assert_eq!(found, inside, "{slice:?}");
     }
     assert_eq!(merged(&sliced, false).0, inside);
     assert_eq!(merged(&sliced, true).0, with_memory);
@@ -550,6 +585,7 @@ fn gaps_are_those_of_the_slice() {
         times: Some(vec![50..100, 105..400]),
         threads: Some(vec![0]),
         sites: None,
+        allocation_sites: None,
     };
     let times: Vec<_> = file
         .open()

@@ -44,8 +44,9 @@ pub fn check(arguments: &CheckArguments, path: &Path, file: &BudgetFile) -> Resu
             "the folder has no traces; they are files named *.trackway",
         ));
     }
+    let slice = arguments.slice.request();
     let rows = traces.into_iter().map(|trace| Row {
-        result: Input::open_accesses(&trace).and_then(|input| checked(arguments, path, file, &input)),
+        result: Input::open_accesses(&trace, &slice).and_then(|input| checked(arguments, path, file, &input)),
         trace,
     });
     let rows: Vec<Row> = rows.collect();

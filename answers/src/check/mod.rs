@@ -23,6 +23,7 @@ use crate::model::{parse_line_size, ModelArguments};
 use crate::output::{self, OutputArguments};
 use crate::question::Question;
 use crate::reading::{require_accesses, ReadingArguments};
+use crate::slice::{SliceArguments, SliceRequest};
 use budget::BudgetFile;
 use proposal::Basis;
 use verdict::Verdict;
@@ -36,7 +37,8 @@ const BROKEN: u8 = 3;
 ///
 /// Prints each budget with its value and whether it holds. A budget limits one number (misses of a level, accesses,
 /// bytes, hand-overs between threads) of a field, variable, type, function, file or the whole program: absolutely, as a
-/// share of the program, or relative to a baseline. A budget that names nothing in the trace is an error.
+/// share of the program, or relative to a baseline. A budget that names nothing in the trace is an error. Options of
+/// slices choose the same part of the trace, or of each trace of a folder, and of the baseline.
 /// docs/verbs/check.md describes the file.
 #[derive(Debug, Args)]
 #[command(
@@ -47,7 +49,8 @@ const BROKEN: u8 = 3;
                         Examples:\n  trackway check prog.trackway --write-budget budget.toml --margin 0.05\n  \
                         trackway check prog.trackway --budget budget.toml\n  \
                         trackway check runs/ --budget budget.toml\n  \
-                        trackway check prog.trackway --budget budget.toml --baseline main.json\n\n\
+                        trackway check prog.trackway --budget budget.toml --baseline main.json\n  \
+                        trackway check prog.trackway --budget budget.toml --from 2s\n\n\
                         A budget file:\n  [[budget]]\n  field = \"arc.ident\"\n  measure = \"l2_misses\"\n  max = 30_000_000"
 )]
 pub struct CheckArguments {
@@ -77,6 +80,8 @@ pub struct CheckArguments {
     #[arg(long, value_name = "BYTES", value_parser = parse_line_size)]
     pub line_size: Option<u32>,
     #[command(flatten)]
+    pub slice: SliceArguments,
+    #[command(flatten)]
     pub reading: ReadingArguments,
 }
 
@@ -101,6 +106,10 @@ impl Question for CheckArguments {
         let file = BudgetFile::read(path)?;
         require_accesses(trace)?;
         Ok(checked(self, path, &file, &Input::Trace(trace))?.report())
+    }
+
+    fn slice(&self) -> SliceRequest {
+        self.slice.request()
     }
 
     fn reading(&mut self) -> Option<&mut ReadingArguments> {
@@ -134,7 +143,7 @@ pub fn check(arguments: &CheckArguments) -> Result<Outcome, Failure> {
     if arguments.trace.is_dir() {
         return folder::check(arguments, path, &file);
     }
-    let input = Input::open_accesses(&arguments.trace)?;
+    let input = Input::open_accesses(&arguments.trace, &arguments.slice.request())?;
     let checked = checked(arguments, path, &file, &input)?;
     Ok(Outcome {
         report: checked.report(),
@@ -188,7 +197,7 @@ fn checked<T: Deref<Target = Trace>>(
     let reports = reports(input, &settings, shares)?;
     let baseline = match arguments.baseline.as_ref().or(file.baseline.as_ref()) {
         Some(baseline) if file.needs_baseline() => Some(self::reports(
-            &Input::open_accesses(baseline)?,
+            &Input::open_accesses(baseline, &arguments.slice.request())?,
             &settings,
             shares,
         )?),
@@ -245,7 +254,8 @@ fn write_budget(arguments: &CheckArguments, path: &Path) -> Result<ExitCode, Fai
             "budgets are written from one trace: name it",
         ));
     }
-    let input = Input::open_accesses(&arguments.trace)?;
+    let slice = arguments.slice.request();
+    let input = Input::open_accesses(&arguments.trace, &slice)?;
     let caches = arguments.cache.clone().or_else(|| input.caches());
     let settings = Settings {
         by: vec![Grouping::Field],
@@ -262,6 +272,7 @@ fn write_budget(arguments: &CheckArguments, path: &Path) -> Result<ExitCode, Fai
     let basis = Basis {
         caches: caches.map(|caches| caches.to_string()),
         line_bytes: arguments.line_size,
+        slice: slice.words(),
     };
     let text = proposal::proposal(&reports, &basis, arguments.margin, arguments.output.rows());
     let text = text.map_err(|error| Failure::about(&arguments.trace, error))?;

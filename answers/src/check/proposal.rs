@@ -21,6 +21,8 @@ const MEASURES: [&str; 7] = [
 pub struct Basis {
     pub caches: Option<String>,
     pub line_bytes: Option<u32>,
+    /// Options that choose what was measured, with a space before each word.
+    pub slice: String,
 }
 
 /// TOML with limits at the present values plus `margin`: for the whole program, and for the `top` fields by the number that
@@ -30,8 +32,9 @@ pub struct Basis {
 /// If a report lacks rows.
 pub fn proposal(reports: &[Report], basis: &Basis, margin: f64, top: usize) -> Result<String, String> {
     let mut text = format!(
-        "# Limits: what was measured, plus {} %.\n# Check with: trackway check TRACE --budget THIS_FILE\n",
-        (margin * 1000.0).round() / 10.0
+        "# Limits: what was measured, plus {} %.\n# Check with: trackway check TRACE --budget THIS_FILE{}\n",
+        (margin * 1000.0).round() / 10.0,
+        basis.slice.replace(char::is_control, " ")
     );
     if let Some(caches) = &basis.caches {
         text += &format!("cache = {}\n", quoted(caches));
@@ -157,6 +160,7 @@ mod tests {
         Basis {
             caches: caches.map(str::to_owned),
             line_bytes,
+            slice: String::new(),
         }
     }
 

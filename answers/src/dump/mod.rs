@@ -116,6 +116,7 @@ impl DumpArguments {
             windows: self.windows.clone(),
             threads: self.thread.clone(),
             functions: Vec::new(),
+            ..SliceRequest::default()
         }
     }
 }

@@ -3,10 +3,11 @@
 use std::ops::Range;
 
 use trackway_analysis::Names;
-use trackway_report::{counted, duration, grouped, percent};
-use trackway_trace::{ChunkKind, Decoder, LocationId, Program, Slice, StringId, Trace};
+use trackway_report::{counted, duration, grouped, percent, Report};
+use trackway_trace::{AllocationSite, LocationId, Program, Site, Slice, StringId, Trace};
 use wildmatch::WildMatch;
 
+use super::content::Content;
 use super::when::{When, WindowRange};
 use crate::failure::Failure;
 
@@ -21,11 +22,41 @@ pub struct SliceRequest {
     pub windows: Vec<WindowRange>,
     pub threads: Vec<u32>,
     pub functions: Vec<String>,
+    /// What is read of the trace; it asks for nothing by itself.
+    pub content: Content,
 }
 
 impl SliceRequest {
     pub fn is_all(&self) -> bool {
-        *self == SliceRequest::default()
+        let nothing = SliceRequest {
+            content: self.content,
+            ..SliceRequest::default()
+        };
+        *self == nothing
+    }
+
+    /// The same for a verb that reads that.
+    pub fn of(self, content: Content) -> SliceRequest {
+        SliceRequest { content, ..self }
+    }
+
+    /// The options that ask for it, with a space before each word; nothing if all of the trace is asked for.
+    pub fn words(&self) -> String {
+        let when = |option: &str, when: &Option<When>| {
+            when.as_ref()
+                .map(|when| format!(" {option} {}", quoted(&when.to_string())))
+        };
+        let windows = self.windows.iter().map(|range| format!(" --windows {range}"));
+        let threads = self.threads.iter().map(|id| format!(" --thread {id}"));
+        let functions = self.functions.iter();
+        let functions = functions.map(|glob| format!(" --function {}", quoted(glob)));
+        when("--from", &self.from)
+            .into_iter()
+            .chain(when("--to", &self.to))
+            .chain(windows)
+            .chain(threads)
+            .chain(functions)
+            .collect()
     }
 
     /// Fails for a verb that can only choose threads.
@@ -54,34 +85,24 @@ impl SliceRequest {
             return Ok(trace);
         }
         let failure = |what: String| Failure::about(trace.path(), what);
-        self.check_content(&trace).map_err(failure)?;
+        let content = self.content;
+        content
+            .check(&trace, !self.functions.is_empty())
+            .map_err(failure)?;
         let slice = Slice {
             times: self.times(&trace).map_err(failure)?,
             threads: self.threads(&trace).map_err(failure)?,
-            sites: self.sites(&trace).map_err(failure)?,
+            ..self.sites(&trace).map_err(failure)?
         };
-        let limits = limits(&trace);
+        let limits = self.limits(&trace);
         let sliced = trace.sliced(slice);
-        match holds_something(&sliced) {
+        match content.is_in(&sliced) {
             true => Ok(sliced),
             false => Err(Failure::about(
                 sliced.path(),
                 format!("the slice holds nothing; {limits}"),
             )),
         }
-    }
-
-    fn check_content(&self, trace: &Trace) -> Result<(), String> {
-        if trace.holds_only_counts() {
-            return Err("this trace holds counts of the whole run, of which there are no slices".into());
-        }
-        if trace.holds_only_allocations() && !trace.is_sampled() {
-            return Err("this trace holds calls of allocators, of which there are no slices".into());
-        }
-        if !self.functions.is_empty() && !has_records(trace) {
-            return Err("--function: samples can't be chosen by function".into());
-        }
-        Ok(())
     }
 
     /// The windows, as far as they are between the two moments.
@@ -101,7 +122,7 @@ impl SliceRequest {
         if from_ns >= to_ns || from_ns > end_ns {
             return Err(format!(
                 "--from is not before --to, or later than the end of the recording; {}",
-                limits(trace)
+                self.limits(trace)
             ));
         }
         let windows = match self.windows.is_empty() {
@@ -139,7 +160,7 @@ impl SliceRequest {
         if self.threads.is_empty() {
             return Ok(None);
         }
-        let known = known_threads(trace);
+        let known = self.content.threads(trace);
         match self.threads.iter().find(|id| !known.contains(id)) {
             Some(id) => Err(format!(
                 "--thread: there is no thread {id}; there are {}",
@@ -149,24 +170,53 @@ impl SliceRequest {
         }
     }
 
-    fn sites(&self, trace: &Trace) -> Result<Option<Vec<bool>>, String> {
-        if self.functions.is_empty() {
-            return Ok(None);
-        }
+    /// The names that functions must match, if they are to be chosen.
+    pub fn function_patterns(&self) -> Option<Vec<WildMatch>> {
+        let patterns = self.functions.iter().map(|glob| WildMatch::new(glob));
+        (!self.functions.is_empty()).then(|| patterns.collect())
+    }
+
+    /// A slice of the functions, at all times. Calls of allocators in streams of their own have no sites.
+    fn sites(&self, trace: &Trace) -> Result<Slice, String> {
+        let patterns = self
+            .function_patterns()
+            .filter(|_| self.content != Content::Calls);
+        let Some(patterns) = patterns else {
+            return Ok(Slice::default());
+        };
         let program = trace.program();
-        let patterns: Vec<WildMatch> = self.functions.iter().map(|glob| WildMatch::new(glob)).collect();
         let names = MatchedNames::new(program, &patterns);
-        let sites: Vec<bool> = program
-            .sites
-            .iter()
-            .map(|site| names.is_of(site.function.index(), site.location))
-            .collect();
-        match sites.contains(&true) {
-            true => Ok(Some(sites)),
+        let is_inside = |site: &Site| names.is_of(site.function.index(), site.location);
+        let sites: Vec<bool> = program.sites.iter().map(is_inside).collect();
+        let allocates = |site: &AllocationSite| names.is_of(site.function.index(), site.location);
+        let allocation_sites: Vec<bool> = program.allocation_sites.iter().map(allocates).collect();
+        let has_blocks = self.content.takes_allocating_functions() && allocation_sites.contains(&true);
+        match sites.contains(&true) || has_blocks {
+            true => Ok(Slice {
+                sites: Some(sites),
+                allocation_sites: Some(allocation_sites),
+                ..Slice::default()
+            }),
             false => Err(format!(
                 "--function: no function that accesses memory has such a name; there are {}",
                 names.examples()
             )),
+        }
+    }
+}
+
+impl SliceRequest {
+    /// What slices of the trace there can be.
+    fn limits(&self, trace: &Trace) -> String {
+        let (begin_ns, end_ns) = trace.span_ns();
+        let length = duration(end_ns - begin_ns);
+        let threads = listed(&self.content.threads(trace));
+        match trace.windows().is_empty() {
+            true => format!("the trace goes from 0 s to {length}, of threads {threads}"),
+            false => format!(
+                "the trace goes from 0 s to {length}, of threads {threads}, in {}",
+                window_numbers(trace)
+            ),
         }
     }
 }
@@ -219,44 +269,17 @@ impl<'p> MatchedNames<'p> {
     }
 }
 
+/// A word for a shell.
+fn quoted(word: &str) -> String {
+    shlex::try_quote(word).map_or_else(|_| word.to_owned(), Into::into)
+}
+
 fn listed<T: ToString>(items: &[T]) -> String {
     let some: Vec<String> = items.iter().take(MOST_NAMED).map(ToString::to_string).collect();
     match items.len() {
         0 => "none".into(),
         count if count > MOST_NAMED => format!("{} and {} others", some.join(", "), count - MOST_NAMED),
         _ => some.join(", "),
-    }
-}
-
-fn has_records(trace: &Trace) -> bool {
-    trace.streams().iter().any(|stream| !stream.chunks.is_empty())
-}
-
-/// The numbers of threads that reports show: of streams, and of sampled threads the system's.
-fn known_threads(trace: &Trace) -> Vec<u32> {
-    if has_records(trace) {
-        let streams = trace.streams().iter().filter(|stream| !stream.chunks.is_empty());
-        return streams.map(|stream| stream.id).collect();
-    }
-    let (chunks, _) = trace.samples();
-    let samples = chunks.iter().flat_map(|chunk| &chunk.samples);
-    let mut threads: Vec<u32> = samples.map(|sample| sample.tid).collect();
-    threads.sort_unstable();
-    threads.dedup();
-    threads
-}
-
-/// What slices of the trace there can be.
-fn limits(trace: &Trace) -> String {
-    let (begin_ns, end_ns) = trace.span_ns();
-    let length = duration(end_ns - begin_ns);
-    let threads = listed(&known_threads(trace));
-    match trace.windows().is_empty() {
-        true => format!("the trace goes from 0 s to {length}, of threads {threads}"),
-        false => format!(
-            "the trace goes from 0 s to {length}, of threads {threads}, in {}",
-            window_numbers(trace)
-        ),
     }
 }
 
@@ -267,30 +290,6 @@ fn window_numbers(trace: &Trace) -> String {
         (Some(first), Some(last)) => format!("windows {first} to {last}"),
         _ => "no windows".into(),
     }
-}
-
-/// Whether the slice has an access or a sample.
-fn holds_something(trace: &Trace) -> bool {
-    let mut decoder = Decoder::new(trace).with_runs();
-    let mut chunks = trace.streams().iter().flat_map(|stream| &stream.chunks);
-    let has_access = chunks.any(|chunk| {
-        let Ok(mut batches) = decoder.decode(chunk) else {
-            return false;
-        };
-        while let Ok(Some(batch)) = batches.next_batch() {
-            if batch.access_count() > 0 {
-                return true;
-            }
-        }
-        false
-    });
-    let mut samples = trace.chunks_of(ChunkKind::Samples);
-    has_access
-        || samples.any(|chunk| {
-            trace
-                .read_samples(chunk)
-                .is_ok_and(|read| !read.samples.is_empty())
-        })
 }
 
 /// What the trace's slice is; none if it is all of the trace.
@@ -311,7 +310,16 @@ pub fn description(trace: &Trace) -> Option<String> {
             )
         }),
     ];
-    Some(parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// What the slice is on which the report was made; none if it is on all of a trace.
+pub fn described_in(report: &Report) -> Option<&str> {
+    let tables = ["trace", "extent"].iter();
+    tables
+        .filter_map(|name| report.table(name))
+        .find_map(|table| table.text("slice", 0))
 }
 
 fn described_times(trace: &Trace, times: &[Range<u64>]) -> String {
@@ -335,6 +343,12 @@ fn described_times(trace: &Trace, times: &[Range<u64>]) -> String {
 }
 
 fn described_threads(trace: &Trace, threads: &[u32]) -> String {
+    let calls = trace.allocation_streams();
+    let is_of_calls = |id: &u32| calls.iter().any(|calls| calls.stream == *id);
+    if threads.iter().all(is_of_calls) {
+        let all = counted(calls.len() as u64, "stream");
+        return format!("{} of {all} of calls", threads.len());
+    }
     match trace.whole_stream_count() {
         0 => format!(
             "{} that {} sampled",

@@ -1,5 +1,6 @@
 //! Moments and windows of a recording, as options name them.
 
+use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::time::Duration;
@@ -37,6 +38,17 @@ impl FromStr for When {
         parse_duration(text)
             .map(When::After)
             .ok_or_else(|| EXPECTED.into())
+    }
+}
+
+/// As options have it.
+impl fmt::Display for When {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            When::After(duration) => write!(formatter, "{}ns", duration.as_nanos()),
+            When::Percent(percent) => write!(formatter, "{percent}%"),
+            When::Mark(text) => write!(formatter, "mark:{text}"),
+        }
     }
 }
 
@@ -142,6 +154,14 @@ impl FromStr for WindowRange {
     }
 }
 
+/// As options have it.
+impl fmt::Display for WindowRange {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        let WindowRange(numbers) = self;
+        write!(formatter, "{}-{}", numbers.start(), numbers.end())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -178,5 +198,13 @@ mod tests {
         for wrong in ["", "0", "5-2", "-", "a", "1-2-3"] {
             assert!(wrong.parse::<WindowRange>().is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn moments_and_windows_are_written_as_they_are_read() {
+        for text in ["1500000ns", "12.5%", "mark:a b#2"] {
+            assert_eq!(text.parse::<When>().unwrap().to_string(), text);
+        }
+        assert_eq!("3".parse::<WindowRange>().unwrap().to_string(), "3-3");
     }
 }

@@ -82,7 +82,12 @@ pub fn rows(trace: &Trace, selection: &Selection) -> Vec<ThreadRow> {
     // A gap among calls of allocators also creates a stream of accesses, which has none.
     let wanted = all.filter(|(stream, _, what, chunks)| {
         let exists = *what != "accesses" || !chunks.is_empty() || !holds_others(*stream);
-        selection.keeps_thread(Some(*stream)) && exists
+        // A slice knows the streams outside of it, since they may allocate what it accesses.
+        let is_inside = trace.slice().is_none_or(|slice| match *what {
+            "accesses" => !chunks.is_empty(),
+            _ => slice.keeps_thread(*stream),
+        });
+        selection.keeps_thread(Some(*stream)) && exists && is_inside
     });
     let mut rows: Vec<ThreadRow> = wanted
         .map(|(stream, process, what, chunks)| row(trace, (stream, process), what, chunks))

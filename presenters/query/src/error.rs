@@ -14,11 +14,20 @@ pub enum QueryError {
     #[error(transparent)]
     Trace(#[from] TraceError),
 
+    /// A trace can be read, and not be asked this.
+    #[error("{0}")]
+    Unfit(String),
+
     #[error(
         "{}: no trace in this folder can be read ({unreadable} of its files could not be); traces are files named \
-         *.trackway", folder.display()
+         *.trackway{}", folder.display(), why.as_ref().map_or(String::new(), |why| format!("; {why}"))
     )]
-    NoTraces { folder: PathBuf, unreadable: usize },
+    NoTraces {
+        folder: PathBuf,
+        unreadable: usize,
+        /// Why the first of them could not be.
+        why: Option<String>,
+    },
 
     #[error("{0}")]
     Sql(String),

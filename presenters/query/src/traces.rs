@@ -53,17 +53,29 @@ impl TraceSet {
     /// # Errors
     /// If a file that was named can't be opened, or a folder has no readable trace.
     pub fn open(places: &[PathBuf]) -> Result<TraceSet, QueryError> {
+        TraceSet::open_by(places, |path| Ok(Trace::open(path)?))
+    }
+
+    /// The same, with each file opened by `open`.
+    ///
+    /// # Errors
+    /// As [`TraceSet::open`], and if `open` fails for a file that was named.
+    pub fn open_by(
+        places: &[PathBuf],
+        open: impl Fn(&Path) -> Result<Trace, QueryError>,
+    ) -> Result<TraceSet, QueryError> {
+        let open = |path: &Path| Ok::<_, QueryError>(Arc::new(TraceTables::new(open(path)?)));
         let (mut traces, mut unreadable) = (Vec::new(), Vec::new());
         let mut is_collection = places.len() > 1;
         for place in places {
             if !place.is_dir() {
-                traces.push(TraceTables::open(place)?);
+                traces.push(open(place)?);
                 continue;
             }
             is_collection = true;
             let before = traces.len();
             for file in traces_in(place)? {
-                match TraceTables::open(&file) {
+                match open(&file) {
                     Ok(trace) => traces.push(trace),
                     Err(error) => unreadable.push(Unreadable {
                         path: file,
@@ -75,6 +87,7 @@ impl TraceSet {
                 return Err(QueryError::NoTraces {
                     folder: place.clone(),
                     unreadable: unreadable.len(),
+                    why: unreadable.first().map(|file| file.why.clone()),
                 });
             }
         }

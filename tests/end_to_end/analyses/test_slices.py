@@ -55,6 +55,7 @@ int main(void) {
 }
 """
 NODES, ROUNDS, THREADS = 300, 20, 3
+MORE_ROUNDS = 30
 VERBS = ("report", "sharing", "layout", "reuse", "patterns", "map")
 EVENTS = {"enter", "exit", "acquire", "release", "allocate", "free", "reallocate"}
 
@@ -75,15 +76,26 @@ def audit(trace, verb, *options):
     return tables(trace, verb, *options)["trace"][0]
 
 
-def recorded():
-    folder = tools.folder()
-    source, program, trace = (f"{folder.name}/lists{suffix}" for suffix in (".c", "", ".trackway"))
+def trace_of(folder, text, name="lists"):
+    source, program, trace = (f"{folder}/{name}{suffix}" for suffix in (".c", "", ".trackway"))
     with open(source, "w", encoding="utf-8") as file:
-        file.write(PROGRAM)
+        file.write(text)
     tools.compile_traced(program, [source], "-O1", "-g", "-pthread", "-fno-builtin", oracle=False)
     # Small buffers, so that borders lie between chunks and within.
     tools.record(trace, program, options=("--buffer-size", "16K"))
+    return trace
+
+
+def recorded():
+    folder = tools.folder()
+    trace = trace_of(folder.name, PROGRAM)
     return folder, trace, lines_of(trace)
+
+
+def recorded_again():
+    """A program that walks its lists more often, and builds the same."""
+    folder = tools.folder()
+    return folder, trace_of(folder.name, PROGRAM.replace("ROUNDS = 20", f"ROUNDS = {MORE_ROUNDS}"))
 
 
 class Slices(unittest.TestCase):
@@ -166,6 +178,119 @@ class Slices(unittest.TestCase):
         page = json.loads(tools.trackway("view", "--json", "--thread", 2, self.trace).stdout)
         self.assertNotIn("memory", [part["name"] for part in page["parts"]])
         self.assertIn("1 of 4 threads", json.dumps(page))
+
+
+class Comparisons(unittest.TestCase):
+    """`diff` and `check` take the same slice of all traces."""
+
+    def setUp(self):
+        self.folder, self.trace, self.lines = tools.once("slices", recorded)
+        self.more_folder, self.more = tools.once("more slices", recorded_again)
+
+    def accesses_by_function(self, trace, *options):
+        rows = tables(trace, "report", "--top", 0, "--by", "function", *options)["functions"]
+        return {row["function"]: row["accesses"] for row in rows}
+
+    def differences(self, before, after, *options):
+        words = ("--top", 0, "--by", "function", "--measure", "accesses", *options, before, after)
+        report = json.loads(tools.trackway("diff", "--json", *words).stdout)
+        found = {table["name"]: table["rows"] for table in report["tables"]}
+        return {row["function"]: (row["before"], row["after"]) for row in found["functions_accesses"]}, found
+
+    def saved(self, trace, *options):
+        path = f"{self.folder.name}/saved.json"
+        report = tools.trackway("report", "--json", "--top", 0, "--by", "field,function", *options, trace).stdout
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(report)
+        return path
+
+    def test_a_diff_is_that_of_the_reports_on_both_slices(self):
+        for options in (("--to", "60%"), ("--from", "60%"), ("--thread", 2), ("--function", "walk", "--thread", 1)):
+            sides = []
+            for trace in (self.trace, self.more):
+                asked = tools.trackway("report", *options, trace, check=False)
+                sides.append(self.accesses_by_function(trace, *options) if asked.returncode == 0 else None)
+            if None in sides:  # when threads run depends on the machine
+                continue
+            before, after = sides
+            counts = {name: (before.get(name, 0), after.get(name, 0)) for name in before.keys() | after.keys()}
+            expected = {name: pair for name, pair in counts.items() if pair[0] != pair[1]}
+            self.assertEqual(self.differences(self.trace, self.more, *options)[0], expected, options)
+
+    def test_a_diff_of_a_slice_says_so(self):
+        walked = dict.fromkeys(("walk", "key_of"), (NODES * ROUNDS, NODES * MORE_ROUNDS))
+        found, all_tables = self.differences(self.trace, self.more, "--function", "walk", "--thread", 1)
+        self.assertEqual(found, walked)
+        slices = all_tables["slices"][0]
+        self.assertTrue(slices["before"].startswith("1 of 4 threads, "), slices)
+        self.assertTrue(slices["after"].endswith(f": {2 * NODES * MORE_ROUNDS:,} accesses"), slices)
+        self.assertNotIn("slices", self.differences(self.trace, self.more)[1])
+
+    def test_other_runs_are_cut_as_well(self):
+        options = ("--function", "walk", "--again", self.more)
+        _, found = self.differences(self.trace, self.more, *options)
+        row = found["functions_accesses"][0]
+        self.assertEqual(row["noise"], NODES * (MORE_ROUNDS - ROUNDS) * THREADS)
+        self.assertCountEqual([row["function"] for row in found["functions_accesses"]], ["walk", "key_of"])
+
+    def test_saved_reports_are_as_they_were_cut(self):
+        options = ("--function", "walk")
+        each = NODES * ROUNDS * THREADS, NODES * MORE_ROUNDS * THREADS
+        walked = dict.fromkeys(("walk", "key_of"), each)
+        self.assertEqual(self.differences(self.saved(self.trace, *options), self.more, *options)[0], walked)
+        whole = self.saved(self.trace)
+        refused = tools.trackway("diff", *options, whole, self.more, check=False)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("a saved report can't be cut to a slice", refused.stderr)
+        self.assertIn(whole, refused.stderr)
+
+    def check(self, trace, budget, *options):
+        path = f"{self.folder.name}/budget.toml"
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(budget)
+        return tools.trackway("check", trace, "--budget", path, *options, check=False)
+
+    def test_budgets_are_for_the_slice(self):
+        keys = NODES * ROUNDS
+        budget = f'[[budget]]\nfield = "node.key"\nmeasure = "accesses"\nmax = {keys}\n'
+        one_walk = ("--function", "walk", "--thread", 3)
+        self.assertEqual(self.check(self.trace, budget).returncode, 3)
+        self.assertEqual(self.check(self.trace, budget, *one_walk).returncode, 0)
+        less = budget.replace(str(keys), str(keys - 1))
+        broken = json.loads(self.check(self.trace, less, "--json", *one_walk).stdout)
+        found = {table["name"]: table["rows"] for table in broken["tables"]}
+        self.assertEqual((found["budgets"][0]["value"], found["budgets"][0]["holds"]), (keys, "NO"))
+        self.assertIn("1 of 4 threads", found["trace"][0]["slice"])
+
+    def test_a_baseline_is_cut_as_well(self):
+        budget = '[[budget]]\nfield = "node.key"\nmeasure = "accesses"\nmax-ratio = 1.5\n'
+        # Of all accesses to the field, those that build the lists are the same.
+        self.assertEqual(self.check(self.more, budget, "--baseline", self.trace).returncode, 0)
+        tight = budget.replace("1.5", "1.49")
+        self.assertEqual(self.check(self.more, tight, "--baseline", self.trace).returncode, 0)
+        self.assertEqual(self.check(self.more, tight, "--baseline", self.trace, "--function", "walk").returncode, 3)
+        self.assertEqual(self.check(self.more, budget, "--baseline", self.trace, "--function", "walk").returncode, 0)
+        whole = self.saved(self.trace)
+        refused = self.check(self.more, budget, "--baseline", whole, "--function", "walk")
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("can't be cut to a slice", refused.stderr)
+
+    def test_a_written_budget_names_its_slice(self):
+        path = f"{self.folder.name}/written.toml"
+        options = ("--function", "wal?", "--thread", 3)
+        tools.trackway("check", self.trace, "-f", "--write-budget", path, "--margin", 0, *options)
+        tools.trackway("check", self.trace, "--budget", path, *options)
+        self.assertEqual(tools.trackway("check", self.trace, "--budget", path, check=False).returncode, 3)
+        with open(path, encoding="utf-8") as file:
+            self.assertIn("--budget THIS_FILE --thread 3 --function 'wal?'", file.read())
+
+    def test_what_has_no_slice_is_refused(self):
+        refused = tools.trackway("diff", "--thread", 77, self.trace, self.more, check=False)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("there are 0, 1, 2, 3", refused.stderr)
+        refused = self.check(self.trace, '[[budget]]\nmeasure = "accesses"\nmax = 1\n', "--windows", 1)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("without windows", refused.stderr)
 
 
 if __name__ == "__main__":

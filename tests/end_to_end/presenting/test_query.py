@@ -109,6 +109,109 @@ class Query(unittest.TestCase):
                 self.assertEqual(bool(rows), not any(word in recipe for word in ("'table'", "/solver")), recipe)
 
 
+class Slices(unittest.TestCase):
+    """The rows of a slice are those that other verbs find in it."""
+
+    def setUp(self):
+        self.folder = recordings()
+        self.trace = self.folder / "threads.trackway"
+
+    def number(self, sql, *options, trace=None):
+        (row,) = query(*options, trace or self.trace, sql)
+        return int(row["n"] or 0)
+
+    def middle(self, trace=None):
+        """A time before and after which there are accesses."""
+        for percent in range(95, 0, -1):
+            counts = [self.accesses(side, f"{percent}%", trace=trace) for side in ("--to", "--from")]
+            if all(counts):
+                return f"{percent}%"
+        raise AssertionError("all accesses are at once")
+
+    def accesses(self, *options, trace=None):
+        done = tools.trackway("report", "--json", *options, trace or self.trace, check=False)
+        return tools.table(json.loads(done.stdout), "trace")["rows"][0]["accesses"] if done.returncode == 0 else 0
+
+    def test_accesses(self):
+        middle = self.middle()
+        functions = query(self.trace, "SELECT DISTINCT function FROM accesses ORDER BY function")
+        self.assertGreater(len(functions), 1)
+        function = functions[0]["function"].split("(")[0]
+        whole = self.number("SELECT count(*) AS n FROM accesses")
+        for options in (("--thread", 1), ("--to", middle), ("--from", middle), ("--function", function)):
+            expected = self.accesses(*options)
+            self.assertGreater(expected, 0, options)
+            self.assertLess(expected, whole, options)
+            # The counts of sites, rows, and the numbers of rows.
+            self.assertEqual(self.number("SELECT count(*) AS n FROM accesses", *options), expected, options)
+            self.assertEqual(self.number("SELECT count(*) AS n FROM accesses WHERE address > 0", *options), expected, options)
+            by_variable = query(*options, self.trace, "SELECT variable, count(*) AS n FROM accesses GROUP BY variable")
+            self.assertEqual(sum(int(row["n"]) for row in by_variable), expected, options)
+            sequences = "SELECT count(DISTINCT thread * 1000000000 + sequence) AS n FROM accesses"
+            self.assertEqual(self.number(sequences, *options), expected, options)
+        last = self.number("SELECT max(time_ns) AS n FROM accesses", "--to", middle)
+        first = self.number("SELECT min(time_ns) AS n FROM accesses", "--from", middle)
+        self.assertLessEqual(last, first)
+
+    def test_threads_and_allocations(self):
+        rows = query("--thread", 1, self.trace, "SELECT thread FROM threads")
+        self.assertEqual([row["thread"] for row in rows], ["1"])
+        with tools.folder() as folder:
+            source, trace = tools.PROGRAMS / "allocation_threads.c", f"{folder}/blocks.trackway"
+            program = tools.compile_traced(f"{folder}/blocks", [source], "-O1", "-g", "-pthread", "-fno-builtin", oracle=False)
+            tools.record(trace, program, options=("--buffer-size", "16K"))
+            whole = self.number("SELECT count(*) AS n FROM allocations", trace=trace)
+            of_threads = []
+            for row in query(trace, "SELECT thread FROM threads"):
+                of_threads.append(self.allocations_as_dumped(trace, "--thread", row["thread"]))
+            self.assertEqual(sum(of_threads), whole)
+            self.assertGreater(sum(count > 0 for count in of_threads), 1)
+            middle = self.middle(trace)
+            halves = [self.allocations_as_dumped(trace, side, middle) for side in ("--to", "--from")]
+            self.assertEqual(sum(halves), whole)
+
+    def allocations_as_dumped(self, trace, *options):
+        dump = tools.trackway("dump", "--json", *options, trace).stdout.splitlines()
+        kinds = Counter(json.loads(line)["kind"] for line in dump)
+        found = self.number("SELECT count(*) AS n FROM allocations", *options, trace=trace)
+        self.assertEqual(found, kinds["allocate"] + kinds["free"] + kinds["reallocate"], options)
+        return found
+
+    def test_calls_of_allocators(self):
+        with tools.folder() as folder:
+            program = tools.compile_plain(f"{folder}/calls", [tools.PROGRAMS / "allocation_threads.c"], "-O1", "-pthread")
+            trace = f"{folder}/calls.trackway"
+            tools.record(trace, program, options=("--allocations",))
+            lines = tools.trackway("dump", "--allocations", "--json", trace).stdout.splitlines()
+            streams = Counter(json.loads(line)["stream"] for line in lines)
+            self.assertGreater(len(streams), 1)
+            for stream, events in streams.items():
+                count = self.number("SELECT count(*) AS n FROM allocations", "--thread", stream, trace=trace)
+                self.assertEqual(count, events)
+                rows = query("--thread", stream, trace, "SELECT thread FROM threads")
+                self.assertEqual([row["thread"] for row in rows], [str(stream)])
+            refused = tools.trackway("query", "--function", "main", trace, "SELECT 1", check=False)
+            self.assertEqual(refused.returncode, 2)
+            self.assertIn("calls of allocators can't be chosen by function", refused.stderr)
+
+    def test_a_slice_is_named_and_what_has_none_is_refused(self):
+        done = tools.trackway("query", "-q", "--thread", 1, self.trace, "SELECT 1")
+        self.assertIn("this is a slice: 1 of ", done.stderr)
+        for options in (("--thread", 77), ("--after-mark", "none"), ("--windows", 1)):
+            refused = tools.trackway("query", *options, self.trace, "SELECT 1", check=False)
+            self.assertEqual(refused.returncode, 2, options)
+            self.assertIn(str(self.trace), refused.stderr)
+        refused = tools.trackway("query", "--schema", "--thread", 1, self.trace, check=False)
+        self.assertEqual(refused.returncode, 2)
+
+    def test_traces_of_a_folder_without_the_slice_are_left_out(self):
+        done = tools.trackway("query", "-q", "--format", "csv", "--thread", 1, self.folder,
+                              "SELECT DISTINCT path FROM accesses")
+        self.assertEqual(done.stdout.splitlines()[1:], [str(self.trace)])
+        self.assertIn("names.trackway: --thread: there is no thread 1", done.stderr)
+        self.assertIn("1 of 2 traces could not be read, or hold nothing of the slice", done.stderr)
+
+
 def recipes_of_manual():
     """The statements below "Recipes" in docs/sql.md."""
     recipes = [block.text for block in blocks("docs/sql.md") if block.section == "Recipes"]

@@ -48,7 +48,7 @@ impl<'t> AllocationEvents<'t> {
         let streams = trace.allocation_streams().iter();
         let cursors: Vec<Cursor> = streams
             .filter(|stream| wanted(stream))
-            .map(|stream| Cursor::new(stream, trace.gaps()))
+            .map(|stream| Cursor::new(stream, trace.all_gaps()))
             .collect();
         let waiting = (0..cursors.len())
             .filter_map(|index| Some(Reverse((cursors[index].next_chunk_ns()?, index))))

@@ -54,7 +54,7 @@ impl Allocations {
             let event = batch.event(*mark);
             if event.is_of_memory() && cut.keeps_allocation(access) {
                 let time_ns = self.time_of(access, ends);
-                self.kept.push_mark_of(batch, *mark);
+                self.kept.push_outside_mark_of(batch, *mark);
                 self.add_point(time_ns);
             }
         }

@@ -134,12 +134,10 @@ impl Keeping<'_> {
 
     fn take_mark(&mut self, mark: Mark) {
         let event = self.from.event(mark);
-        let is_kept = match self.from_start && event.is_of_memory() {
-            true => self.cut.keeps_allocation(self.position),
-            false => self.cut.keeps(self.position),
-        };
-        if is_kept {
+        if self.cut.keeps(self.position) {
             self.into.push_mark_of(self.from, mark);
+        } else if self.from_start && event.is_of_memory() && self.cut.keeps_allocation(self.position) {
+            self.into.push_outside_mark_of(self.from, mark);
         }
     }
 

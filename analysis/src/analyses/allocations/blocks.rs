@@ -12,6 +12,8 @@ pub struct Block {
     pub stack: StackId,
     /// The process had it from its parent.
     pub is_inherited: bool,
+    /// Its allocation is among those that are counted.
+    pub is_counted: bool,
 }
 
 /// The blocks of a process by address.

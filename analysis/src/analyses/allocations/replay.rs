@@ -58,7 +58,12 @@ impl Replay {
 
     /// Applies the event. Reports contradictions only if all events of the process were recorded.
     pub fn step(&mut self, event: &AllocationEvent) -> ReplayStep {
-        let step = self.follow(event);
+        self.step_of(event, true)
+    }
+
+    /// The same; a block that the event allocates remembers whether it is counted.
+    pub fn step_of(&mut self, event: &AllocationEvent, is_counted: bool) -> ReplayStep {
+        let step = self.follow(event, is_counted);
         let has_gaps = self
             .processes
             .get(&event.process)
@@ -69,7 +74,7 @@ impl Replay {
         }
     }
 
-    fn follow(&mut self, event: &AllocationEvent) -> ReplayStep {
+    fn follow(&mut self, event: &AllocationEvent, is_counted: bool) -> ReplayStep {
         if let AllocationAction::Forked { began_ns } = event.what {
             self.fork(event.process, began_ns);
             return ReplayStep::Nothing;
@@ -80,6 +85,7 @@ impl Replay {
             allocated_ns: event.time_ns,
             stack: event.stack,
             is_inherited: false,
+            is_counted,
         };
         let not_live = |address| ReplayStep::Contradiction(Contradiction::NotLive { address });
         match event.what {

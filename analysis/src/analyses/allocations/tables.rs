@@ -67,8 +67,9 @@ impl Allocations {
     }
 
     fn answer(&self) -> String {
+        let place = if self.is_of_slice { " in the slice" } else { "" };
         format!(
-            "{} of {} bytes; at most {} bytes were live, and {} at the end",
+            "{}{place} of {} bytes; at most {} bytes were live, and {} at the end",
             counted(self.allocations, "allocation"),
             grouped(self.bytes),
             grouped(self.peak_bytes),
@@ -149,7 +150,7 @@ impl Allocations {
     fn totals(&self, rows: &[Row]) -> Table {
         let leaked: u64 = rows.iter().map(|(_, site)| site.leaked).sum();
         let count = Unit::Count;
-        TableBuilder::new("allocation_totals", "In all", &[()])
+        let builder = TableBuilder::new("allocation_totals", "In all", &[()])
             .whole("events", count, |()| self.events)
             .whole("allocations", count, |()| self.allocations)
             .bytes(("bytes", "bytes allocated"), |()| self.bytes)
@@ -157,7 +158,14 @@ impl Allocations {
             .whole(("reallocations", "blocks reallocated"), count, |()| {
                 self.reallocations
             })
-            .bytes(("peak_bytes", "most bytes live"), |()| self.peak_bytes)
+            .bytes(("peak_bytes", "most bytes live"), |()| self.peak_bytes);
+        let builder = match self.is_of_slice {
+            true => builder.bytes(("outside_bytes", "bytes of other blocks then"), |()| {
+                self.outside_bytes
+            }),
+            false => builder,
+        };
+        builder
             .whole(("leaked", "blocks live at the end"), count, |()| leaked)
             .bytes(("leaked_bytes", "bytes live at the end"), |()| self.live_bytes)
             .whole(("mappings", "calls of mmap"), count, |()| self.mappings)

@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use trackway_trace::allocations::{
     AllocatingProcess, AllocationAction, AllocationEvent, AllocationEvents, StackEnd, StackId,
 };
-use trackway_trace::{Trace, TraceError};
+use trackway_trace::{Slice, Trace, TraceError};
 
 use super::blocks::Block;
 use super::call_sites::{CallSites, Frame};
@@ -56,9 +56,16 @@ pub struct Allocations {
     pub contradictions: u64,
     pub first_contradiction: Option<Contradiction>,
     pub damage: Vec<TraceError>,
+    /// Only allocations of a slice were counted.
+    pub is_of_slice: bool,
+    /// Bytes of other blocks that were live at the peak.
+    pub outside_bytes: u64,
+    outside_live_bytes: u64,
 }
 
 struct Summing<'t> {
+    /// What is counted; none: everything.
+    slice: Option<CallSlice<'t>>,
     events: AllocationEvents<'t>,
     sites: CallSites,
     frames: usize,
@@ -68,9 +75,33 @@ struct Summing<'t> {
     totals: Allocations,
 }
 
+/// The calls that are inside of a slice.
+struct CallSlice<'t> {
+    slice: Option<&'t Slice>,
+    is_function: Option<&'t dyn Fn(&str) -> bool>,
+    /// Whether the call is by such a function, by process and stack.
+    known: HashMap<(u32, StackId), bool>,
+}
+
 impl Allocations {
     /// Goes over all calls of the trace. Call sites are told apart by their innermost `frames` frames.
     pub fn of(trace: &Trace, frames: usize) -> Allocations {
+        Allocations::summed(trace, frames, None)
+    }
+
+    /// The same for the blocks that were allocated within the trace's slice, by functions with such names if they are to
+    /// be chosen. Releases of them before the slice's end count, by any thread.
+    pub fn of_slice(trace: &Trace, frames: usize, is_function: Option<&dyn Fn(&str) -> bool>) -> Allocations {
+        let is_all = trace.slice().is_none() && is_function.is_none();
+        let slice = CallSlice {
+            slice: trace.slice(),
+            is_function,
+            known: HashMap::new(),
+        };
+        Allocations::summed(trace, frames, (!is_all).then_some(slice))
+    }
+
+    fn summed<'t>(trace: &'t Trace, frames: usize, slice: Option<CallSlice<'t>>) -> Allocations {
         let (sites, damage) = CallSites::new(trace);
         let processes = trace.allocating_processes();
         let pid = |process: &AllocatingProcess| (process.number, process.pid);
@@ -82,8 +113,10 @@ impl Allocations {
             known: HashMap::new(),
             totals: Allocations {
                 damage,
+                is_of_slice: slice.is_some(),
                 ..Allocations::default()
             },
+            slice,
         };
         summing.run(Replay::new(&processes))
     }
@@ -93,16 +126,20 @@ impl Summing<'_> {
     fn run(mut self, mut replay: Replay) -> Allocations {
         loop {
             match self.events.next_event() {
+                Ok(Some(event)) if self.is_over(&event) => break,
                 Ok(Some(event)) => {
-                    self.note(&event);
-                    let step = replay.step(&event);
-                    self.take(&event, step);
+                    let is_inside = self.is_inside(&event);
+                    if is_inside {
+                        self.note(&event);
+                    }
+                    let step = replay.step_of(&event, is_inside);
+                    self.take(&event, step, is_inside);
                 }
                 Ok(None) => break,
                 Err(error) => self.totals.damage.push(error),
             }
         }
-        for fate in replay.live() {
+        for fate in replay.live().filter(|fate| fate.block.is_counted) {
             if let Some(site) = self.known_site(fate.process, fate.block.stack) {
                 site.leaked += 1;
                 site.leaked_bytes = site.leaked_bytes.saturating_add(fate.block.size_bytes);
@@ -114,6 +151,32 @@ impl Summing<'_> {
             .values_mut()
             .for_each(|site| site.see_peak(peaks));
         self.totals
+    }
+
+    /// Whether the slice ends before the event; events come in the order of time.
+    fn is_over(&self, event: &AllocationEvent) -> bool {
+        let slice = self.slice.as_ref().and_then(|slice| slice.slice);
+        slice.is_some_and(|slice| event.time_ns >= slice.end_ns())
+    }
+
+    fn is_inside(&mut self, event: &AllocationEvent) -> bool {
+        let Some(inside) = &mut self.slice else {
+            return true;
+        };
+        let is_in_slice = inside.slice.is_none_or(|slice| slice.keeps_call(event));
+        let (true, Some(is_function)) = (is_in_slice, inside.is_function) else {
+            return is_in_slice;
+        };
+        let pid = self.pids.get(&event.process).copied().unwrap_or(0);
+        let (stacks, sites) = (self.events.stacks(), &mut self.sites);
+        let known = inside.known.entry((event.process, event.stack));
+        *known.or_insert_with(|| {
+            let caller = stacks.get(event.stack).frames.first();
+            caller.is_some_and(|caller| {
+                let frames = sites.frame(pid, event.time_ns, *caller);
+                frames.iter().any(|frame| is_function(&frame.function))
+            })
+        })
     }
 
     fn note(&mut self, event: &AllocationEvent) {
@@ -130,27 +193,33 @@ impl Summing<'_> {
         totals.events += 1;
     }
 
-    fn take(&mut self, event: &AllocationEvent, step: ReplayStep) {
+    fn take(&mut self, event: &AllocationEvent, step: ReplayStep, is_inside: bool) {
         match step {
             ReplayStep::Nothing => {}
             ReplayStep::Allocated(block) => self.allocated(event, &block),
             ReplayStep::Freed(block) => {
-                self.totals.frees += 1;
+                self.totals.frees += u64::from(block.is_counted);
                 self.freed(event, &block);
             }
             ReplayStep::Reallocated { old, new } => {
-                self.totals.reallocations += 1;
+                self.totals.reallocations += u64::from(old.is_counted);
                 self.freed(event, &old);
                 self.allocated(event, &new);
             }
-            ReplayStep::Contradiction(contradiction) => {
+            ReplayStep::Contradiction(contradiction) if is_inside => {
                 self.totals.contradictions += 1;
                 self.totals.first_contradiction.get_or_insert(contradiction);
             }
+            ReplayStep::Contradiction(_) => {}
         }
     }
 
     fn allocated(&mut self, event: &AllocationEvent, block: &Block) {
+        if !block.is_counted {
+            let live_bytes = &mut self.totals.outside_live_bytes;
+            *live_bytes = live_bytes.saturating_add(block.size_bytes);
+            return;
+        }
         let end = self.events.stacks().get(event.stack).end;
         let is_cut = !matches!(end, StackEnd::Outermost | StackEnd::Limit) || event.stack == StackId(0);
         let (size, peaks) = (block.size_bytes, self.totals.peaks);
@@ -169,6 +238,7 @@ impl Summing<'_> {
         if totals.live_bytes > totals.peak_bytes {
             totals.peak_bytes = totals.live_bytes;
             totals.peak_ns = event.time_ns;
+            totals.outside_bytes = totals.outside_live_bytes;
             totals.peaks += 1;
         }
     }
@@ -176,6 +246,11 @@ impl Summing<'_> {
     /// What a process has from its parent was counted there.
     fn freed(&mut self, event: &AllocationEvent, block: &Block) {
         if block.is_inherited {
+            return;
+        }
+        if !block.is_counted {
+            let live_bytes = &mut self.totals.outside_live_bytes;
+            *live_bytes = live_bytes.saturating_sub(block.size_bytes);
             return;
         }
         let peaks = self.totals.peaks;

@@ -77,7 +77,8 @@ impl Analysis for Memory<'_> {
     }
 
     fn take_batch(&self, shard: &mut MemoryShard, batch: &Batch) {
-        shard.take(self.times, &self.local, &self.origins, batch);
+        let slice = self.trace.slice();
+        shard.take(self.times, &self.local, &self.origins, slice, batch);
     }
 
     /// All accesses are in one shard; the other has none.

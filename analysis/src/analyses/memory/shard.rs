@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use trackway_trace::{AllocationSiteId, Batch, BatchItem, Piece, SiteId, Trace};
+use trackway_trace::{AllocationSiteId, Batch, BatchItem, Event, Piece, SiteId, Slice, Trace};
 
 use super::curve::{Amount, Curve};
 use super::site_totals::{Life, SiteTotals};
@@ -38,6 +38,8 @@ pub(super) struct Outside {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Peak {
     pub live: Amount,
+    /// What was live then of blocks that weren't allocated within the trace's slice.
+    pub outside: Amount,
     pub time_ns: u64,
     /// Peaks before it.
     number: u64,
@@ -46,11 +48,13 @@ pub(super) struct Peak {
 /// Released blocks by how long they lived.
 pub(super) const LIFETIMES: usize = 65;
 
-/// The account of all allocations.
+/// The account of all allocations; of a slice, of those within it, which any thread may release before its end.
 #[derive(Debug, Clone)]
 pub(super) struct Ledger {
     pub sites: Vec<SiteTotals>,
     pub live: Amount,
+    /// The same of blocks that weren't allocated within the trace's slice.
+    outside: Amount,
     pub peak: Peak,
     pub curve: Curve,
     /// Lifetimes by the number of binary digits of the accesses in between.
@@ -58,8 +62,9 @@ pub(super) struct Ledger {
     pub unknown_releases: u64,
     /// Accesses of the trace until now.
     pub accesses: u64,
-    /// When the present event takes place.
+    /// When the present event takes place, and whether it is within the trace's slice.
     time_ns: u64,
+    is_inside: bool,
     short_life: u64,
 }
 
@@ -69,12 +74,14 @@ impl MemoryShard {
             ledger: Ledger {
                 sites: vec![SiteTotals::default(); sites],
                 live: Amount::default(),
+                outside: Amount::default(),
                 peak: Peak::default(),
                 curve: Curve::new(bins),
                 lifetimes: [Amount::default(); LIFETIMES],
                 unknown_releases: 0,
                 accesses: 0,
                 time_ns: 0,
+                is_inside: true,
                 short_life,
             },
             outside: Outside::default(),
@@ -84,7 +91,15 @@ impl MemoryShard {
         }
     }
 
-    pub fn take(&mut self, times: &ChunkTimes, local: &[bool], origins: &Origins, batch: &Batch) {
+    /// `slice` is that of the trace.
+    pub fn take(
+        &mut self,
+        times: &ChunkTimes,
+        local: &[bool],
+        origins: &Origins,
+        slice: Option<&Slice>,
+        batch: &Batch,
+    ) {
         let mut position = self.clock.advance(times, batch);
         let (places, thread) = self.processes.of(batch);
         let mut counting = Counting {
@@ -94,7 +109,7 @@ impl MemoryShard {
             thread,
             outside: &mut self.outside,
         };
-        for item in batch.items() {
+        for (item, is_inside) in batch.items_of_slice() {
             let passed = match item {
                 BatchItem::Accesses(piece) => {
                     counting.take(&piece);
@@ -102,6 +117,7 @@ impl MemoryShard {
                 }
                 BatchItem::Event(event) => {
                     self.ledger.time_ns = position.time_of(0);
+                    self.ledger.is_inside = is_inside && slice.is_none_or(|slice| keeps_site(slice, &event));
                     let event = self.cursor.divide(origins, batch, event);
                     let heap = &mut counting.places.heap;
                     heap.apply(&event, batch.stream, &mut self.ledger);
@@ -117,7 +133,7 @@ impl MemoryShard {
     pub fn finish(&mut self) {
         for (block, life) in self.processes.heaps().flat_map(|heap| heap.live()) {
             self.ledger.settle(block, life);
-            if !block.inherited {
+            if life.is_inside && !block.inherited {
                 self.ledger.sites[block.site.index()]
                     .never_released
                     .add(block.bytes);
@@ -130,6 +146,16 @@ impl MemoryShard {
 
     pub fn is_empty(&self) -> bool {
         self.ledger.accesses == 0 && self.ledger.peak == Peak::default()
+    }
+}
+
+/// Whether the slice has blocks of the event's allocation site.
+fn keeps_site(slice: &Slice, event: &Event) -> bool {
+    match event {
+        Event::Allocate { site, .. } | Event::Reallocate { site, .. } | Event::Free { site, .. } => {
+            slice.keeps_allocation_site(*site)
+        }
+        _ => true,
     }
 }
 
@@ -222,7 +248,10 @@ impl Counting<'_> {
 impl Inherit for Life {
     /// The parent's accesses are the parent's.
     fn inherited(&self) -> Life {
-        Life::default()
+        Life {
+            is_inside: self.is_inside,
+            ..Life::default()
+        }
     }
 }
 
@@ -231,7 +260,7 @@ impl Ledger {
     fn settle(&mut self, block: &Block, life: &Life) {
         let site = &mut self.sites[block.site.index()];
         site.add_life(life);
-        if life.accesses == 0 && !block.inherited {
+        if life.accesses == 0 && life.is_inside && !block.inherited {
             site.never_accessed.add(block.bytes);
         }
     }
@@ -251,6 +280,10 @@ impl Ledger {
 
 impl Witness<Life> for Ledger {
     fn begins(&mut self, block: &Block) -> Life {
+        if !self.is_inside {
+            self.outside.add(block.bytes);
+            return Life::default();
+        }
         let site = &mut self.sites[block.site.index()];
         site.allocated.add(block.bytes);
         site.save(self.peak.number);
@@ -259,6 +292,7 @@ impl Witness<Life> for Ledger {
         if self.live.bytes > self.peak.live.bytes {
             self.peak = Peak {
                 live: self.live,
+                outside: self.outside,
                 time_ns: self.time_ns,
                 number: self.peak.number + 1,
             };
@@ -267,6 +301,7 @@ impl Witness<Life> for Ledger {
         Life {
             begin: self.accesses,
             begin_ns: self.time_ns,
+            is_inside: true,
             ..Life::default()
         }
     }
@@ -275,6 +310,9 @@ impl Witness<Life> for Ledger {
         self.settle(block, life);
         if block.inherited {
             return;
+        }
+        if !life.is_inside {
+            return self.outside.remove(block.bytes);
         }
         match end {
             End::Overlapped => self.sites[block.site.index()].overlapped += 1,
@@ -288,10 +326,10 @@ impl Witness<Life> for Ledger {
     }
 
     fn fails(&mut self, site: AllocationSiteId) {
-        self.sites[site.index()].failed += 1;
+        self.sites[site.index()].failed += u64::from(self.is_inside);
     }
 
     fn frees_nothing(&mut self, _: AllocationSiteId) {
-        self.unknown_releases += 1;
+        self.unknown_releases += u64::from(self.is_inside);
     }
 }

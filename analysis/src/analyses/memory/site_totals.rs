@@ -12,6 +12,8 @@ pub struct Life {
     /// Accesses of the trace before it.
     pub begin: u64,
     pub begin_ns: u64,
+    /// Whether the block was allocated within the trace's slice.
+    pub is_inside: bool,
 }
 
 /// Numbers of an allocation site; each is defined in `docs/verbs/memory.md`.
@@ -31,6 +33,8 @@ pub struct SiteTotals {
     pub lived_ns: u128,
     pub accesses: u64,
     pub accessed_bytes: u64,
+    /// Accesses to blocks that were allocated within the trace's slice.
+    pub accesses_inside: u64,
     pub live: Amount,
     pub at_peak: Amount,
     /// Number of the peak for which `at_peak` holds, if it is not the same as `live`.
@@ -50,6 +54,9 @@ impl SiteTotals {
     pub(super) fn add_life(&mut self, life: &Life) {
         self.accesses = self.accesses.saturating_add(life.accesses);
         self.accessed_bytes = self.accessed_bytes.saturating_add(life.accessed_bytes);
+        if life.is_inside {
+            self.accesses_inside = self.accesses_inside.saturating_add(life.accesses);
+        }
     }
 }
 
@@ -74,5 +81,6 @@ impl AddAssign<&SiteTotals> for SiteTotals {
         self.lived_ns += other.lived_ns;
         self.accesses = self.accesses.saturating_add(other.accesses);
         self.accessed_bytes = self.accessed_bytes.saturating_add(other.accessed_bytes);
+        self.accesses_inside = self.accesses_inside.saturating_add(other.accesses_inside);
     }
 }

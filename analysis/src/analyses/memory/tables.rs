@@ -78,12 +78,15 @@ fn answer(
     let Some(first) = sites.iter().max_by_key(|group| group.totals.at_peak.bytes) else {
         return "No allocation was recorded".to_owned();
     };
+    let is_slice = memory.trace.slice().is_some();
     if peak.live.bytes == 0 {
-        return "No memory was allocated".to_owned();
+        let place = if is_slice { " in the slice" } else { "" };
+        return format!("No memory was allocated{place}");
     }
     let share = first.totals.at_peak.bytes as f64 / peak.live.bytes as f64 * 100.0;
+    let whose = if is_slice { "of blocks from the slice " } else { "" };
     format!(
-        "At most {} bytes were live at once, {} after the beginning; {share:.0} % of them from {}",
+        "At most {} bytes {whose}were live at once, {} after the beginning; {share:.0} % of them from {}",
         grouped(peak.live.bytes),
         duration(memory.times.shown_ns(peak.time_ns)),
         names.label(first.key),
@@ -177,7 +180,7 @@ impl Tables {
                 .count("accesses", |group| group.totals.accesses)
                 .bytes("accessed_bytes", |group| group.totals.accessed_bytes)
                 .rate("accesses_per_byte", |group| {
-                    (group.totals.accesses as f64, group.totals.allocated.bytes)
+                    (group.totals.accesses_inside as f64, group.totals.allocated.bytes)
                 })
                 .count("never_accessed", |group| group.totals.never_accessed.blocks)
                 .bytes(("never_accessed_bytes", "their bytes"), |group| {
@@ -235,7 +238,18 @@ fn totals(memory: &Memory, shard: &MemoryShard) -> Table {
         .bytes(("peak_bytes", "most bytes live at once"), |()| {
             ledger.peak.live.bytes
         })
-        .count(("peak_blocks", "blocks then"), |()| ledger.peak.live.blocks)
+        .count(("peak_blocks", "blocks then"), |()| ledger.peak.live.blocks);
+    let builder = match memory.trace.slice() {
+        Some(_) => builder
+            .bytes(("outside_bytes", "bytes of other blocks then"), |()| {
+                ledger.peak.outside.bytes
+            })
+            .count(("outside_blocks", "other blocks then"), |()| {
+                ledger.peak.outside.blocks
+            }),
+        None => builder,
+    };
+    let builder = builder
         .count(("peak_ns", "ns after the beginning"), |()| {
             memory.times.shown_ns(ledger.peak.time_ns)
         })

@@ -7,12 +7,14 @@ use std::process::ExitCode;
 
 use trackway_answers::failure::Failure;
 use trackway_answers::progress::{record_bytes, with_polled_bar};
+use trackway_answers::slice::{self, Content};
 use trackway_answers::{output, processors, soundness};
 use trackway_cli::query::{AnswerFormat, QueryArguments, Question};
 use trackway_query::{
     catalog, write, Answer, Format, QueryError, Session, TableDescription, TraceSet, Written,
 };
 use trackway_report::{counted, Report, Table, TableBuilder};
+use trackway_trace::Trace;
 
 use crate::places::Places;
 use destination::Destination;
@@ -20,9 +22,16 @@ use destination::Destination;
 pub fn run(arguments: &QueryArguments) -> Result<ExitCode, Failure> {
     let question = arguments.question()?;
     let places = Places::open(&question.places, arguments.quiet)?;
-    let set = TraceSet::open(&places.paths()).map_err(failed)?;
+    let slice = arguments.slice.request().of(Content::Tables);
+    let open = |path: &Path| {
+        let trace = Trace::open(path)?;
+        slice
+            .apply(trace)
+            .map_err(|failure| QueryError::Unfit(failure.to_string()))
+    };
+    let set = TraceSet::open_by(&places.paths(), open).map_err(failed)?;
     let set = set.named(&|file| places.name_of(file));
-    tell_of_traces(&set);
+    tell_of_traces(&set, !slice.is_all());
     let Some(sql) = sql(arguments, &question) else {
         output::print_report(&schema(&set), false)?;
         return Ok(ExitCode::SUCCESS);
@@ -89,10 +98,11 @@ fn write_answer(
 }
 
 /// Reports what the answer lacks, and why.
-fn tell_of_traces(set: &TraceSet) {
+fn tell_of_traces(set: &TraceSet, is_slice: bool) {
     for tables in set.traces() {
         let trace = tables.trace();
-        for warning in soundness::warnings(trace) {
+        let slice = slice::description(trace).map(|slice| format!("this is a slice: {slice}"));
+        for warning in soundness::warnings(trace).into_iter().chain(slice) {
             match set.is_collection() {
                 true => output::warn(format!("{}: {warning}", trace.path().display())),
                 false => output::warn(warning),
@@ -102,8 +112,13 @@ fn tell_of_traces(set: &TraceSet) {
     let unreadable = set.unreadable();
     unreadable.iter().for_each(|file| output::warn(&file.why));
     if !unreadable.is_empty() {
+        let or_outside = if is_slice {
+            ", or hold nothing of the slice"
+        } else {
+            ""
+        };
         output::warn(format!(
-            "{} of {} could not be read: the answer is without them",
+            "{} of {} could not be read{or_outside}: the answer is without them",
             unreadable.len(),
             counted((unreadable.len() + set.traces().len()) as u64, "trace")
         ));

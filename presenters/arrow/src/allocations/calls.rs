@@ -6,12 +6,13 @@ use std::sync::Arc;
 use trackway_analysis::allocations::CallSites;
 use trackway_analysis::UNKNOWN;
 use trackway_trace::allocations::{AllocationEvent, AllocationEvents, StackId};
-use trackway_trace::{Trace, TraceError};
+use trackway_trace::{Slice, Trace, TraceError};
 
 use super::rows::{AllocationRow, CallPlace};
 
 /// The calls of all streams in the order of time, with the places of their callers.
 pub struct Calls<'t> {
+    slice: Option<&'t Slice>,
     events: AllocationEvents<'t>,
     sites: CallSites,
     pids: HashMap<u32, u32>,
@@ -26,6 +27,7 @@ impl<'t> Calls<'t> {
         let (sites, damage) = CallSites::new(trace);
         let processes = trace.processes().iter();
         Calls {
+            slice: trace.slice(),
             events: AllocationEvents::new(trace),
             sites,
             pids: processes
@@ -37,8 +39,12 @@ impl<'t> Calls<'t> {
     }
 
     pub fn next_row(&mut self) -> Result<Option<AllocationRow>, TraceError> {
-        let Some(event) = self.events.next_event()? else {
-            return Ok(None);
+        let event = loop {
+            match self.events.next_event()? {
+                Some(event) if self.slice.is_none_or(|slice| slice.keeps_call(&event)) => break event,
+                Some(_) => {}
+                None => return Ok(None),
+            }
         };
         let place = self.place(&event);
         let parts = event.what.parts();

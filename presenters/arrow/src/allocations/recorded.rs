@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use trackway_analysis::moments::Span;
 use trackway_analysis::Names;
-use trackway_trace::{AllocationSite, AllocationSiteId, Batch, Decoder, Event, Trace, TraceError};
+use trackway_trace::{AllocationSite, AllocationSiteId, Batch, Decoder, Event, Slice, Trace, TraceError};
 
 use super::rows::{AllocationRow, CallPlace};
 use crate::TraceTables;
@@ -47,13 +47,20 @@ pub fn of_chunk(
     let mut before = 0u64;
     let mut batches = decoder.decode(&stream.chunks[index])?;
     while let Some(batch) = batches.next_batch()? {
-        of_batch(batch, &span, before, sites, rows);
+        of_batch(trace.slice(), batch, &span, before, sites, rows);
         before = before.saturating_add(batch.access_count());
     }
     Ok(())
 }
 
-fn of_batch(batch: &Batch, span: &Span, before: u64, sites: &Sites, rows: &mut Vec<AllocationRow>) {
+fn of_batch(
+    slice: Option<&Slice>,
+    batch: &Batch,
+    span: &Span,
+    before: u64,
+    sites: &Sites,
+    rows: &mut Vec<AllocationRow>,
+) {
     if batch.events.is_empty() {
         return;
     }
@@ -66,7 +73,7 @@ fn of_batch(batch: &Batch, span: &Span, before: u64, sites: &Sites, rows: &mut V
             }
             trackway_trace::BatchItem::Event(event) => event,
         };
-        if let Some(row) = of_event(&event, sites) {
+        if let Some(row) = of_event(&event, sites).filter(|row| is_inside(slice, row)) {
             rows.push(AllocationRow {
                 process: batch.process,
                 thread: batch.stream,
@@ -75,6 +82,14 @@ fn of_batch(batch: &Batch, span: &Span, before: u64, sites: &Sites, rows: &mut V
             });
         }
     }
+}
+
+/// Events outside of the slice's times and threads aren't decoded.
+fn is_inside(slice: Option<&Slice>, row: &AllocationRow) -> bool {
+    let site = row.allocation_site.map(AllocationSiteId);
+    slice
+        .zip(site)
+        .is_none_or(|(slice, site)| slice.keeps_allocation_site(site))
 }
 
 fn of_event(event: &Event, sites: &Sites) -> Option<AllocationRow> {
