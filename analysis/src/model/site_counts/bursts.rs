@@ -12,15 +12,9 @@ use crate::model::cache::{Caches, Totals, MAX_LEVELS};
 
 /// Fewer bursts say nothing of each other.
 const LEAST_BURSTS: usize = 10;
-/// The bursts are dealt out to so many groups: how these differ says how far all of them may lie off.
-const MOST_GROUPS: usize = 20;
-/// Counts are added up so often, at most: bursts next to each other go to the same group if there are more.
-const MOST_TURNS: usize = 2000;
-/// Two-sided 95 % points of Student's distribution for 1 to [`MOST_GROUPS`] - 1 degrees of freedom.
-const STUDENT: [f64; MOST_GROUPS - 1] = [
-    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
-    2.120, 2.110, 2.101, 2.093,
-];
+/// Counts are kept of so many parts of the run, at most. If there are more bursts, some that follow each other make up a
+/// part.
+const MOST_PARTS: usize = 200;
 
 /// To which burst each chunk belongs: a thread gives each window buffers of its own.
 #[derive(Debug, Default)]
@@ -50,8 +44,12 @@ impl Bursts {
         }))
     }
 
-    fn groups(&self) -> usize {
-        self.count.min(MOST_GROUPS)
+    fn bursts_in_part(&self) -> usize {
+        self.count.div_ceil(MOST_PARTS).max(1)
+    }
+
+    fn parts(&self) -> usize {
+        self.count.div_ceil(self.bursts_in_part())
     }
 
     fn burst_of(&self, batch: &Batch) -> usize {
@@ -59,21 +57,21 @@ impl Bursts {
         found.map_or(0, |burst| *burst as usize)
     }
 
-    fn turn_of(&self, burst: usize) -> usize {
-        burst / self.count.div_ceil(MOST_TURNS).max(1)
+    fn part_of(&self, burst: usize) -> usize {
+        burst / self.bursts_in_part()
     }
 }
 
-/// Counts apart by groups of bursts.
+/// Counts apart by bursts.
 #[derive(Debug)]
 pub(crate) struct BurstCounts {
     bursts: Arc<Bursts>,
     measure: Measure,
-    turn: Option<usize>,
-    /// The measure of each site when the present turn began.
+    part: Option<usize>,
+    /// The measure of each site when the present part began.
     before: Vec<u64>,
-    /// Of each group and site.
-    groups: Vec<Vec<u64>>,
+    /// Of each part of the run and site.
+    parts: Vec<Vec<u64>>,
     /// Levels that each thread has for itself.
     private: usize,
     /// At each level, of each cache and burst. Caches go by 1 + the number of their stream; shared ones by 0.
@@ -83,10 +81,10 @@ pub(crate) struct BurstCounts {
 impl BurstCounts {
     pub fn new(bursts: Arc<Bursts>, measure: Measure, private: usize) -> BurstCounts {
         BurstCounts {
-            groups: vec![Vec::new(); bursts.groups()],
+            parts: vec![Vec::new(); bursts.parts()],
             bursts,
             measure,
-            turn: None,
+            part: None,
             before: Vec::new(),
             private,
             misses: HashMap::new(),
@@ -95,10 +93,10 @@ impl BurstCounts {
 
     /// To be called before a batch is counted.
     pub fn begin(&mut self, batch: &Batch, sites: &Sites) {
-        let turn = self.bursts.turn_of(self.bursts.burst_of(batch));
-        if self.turn != Some(turn) {
-            self.end_turn(sites);
-            self.turn = Some(turn);
+        let part = self.bursts.part_of(self.bursts.burst_of(batch));
+        if self.part != Some(part) {
+            self.end_part(sites);
+            self.part = Some(part);
         }
     }
 
@@ -116,18 +114,17 @@ impl BurstCounts {
         }
     }
 
-    fn end_turn(&mut self, sites: &Sites) {
+    fn end_part(&mut self, sites: &Sites) {
         let now: Vec<u64> = sites
             .counters()
             .iter()
             .map(|site| self.measure.of(site))
             .collect();
         self.before.resize(now.len(), 0);
-        if let Some(turn) = self.turn {
-            let groups = self.groups.len();
-            let group = &mut self.groups[turn % groups];
-            group.resize(now.len(), 0);
-            for ((sum, now), before) in group.iter_mut().zip(&now).zip(&self.before) {
+        if let Some(part) = self.part {
+            let counts = &mut self.parts[part];
+            counts.resize(now.len(), 0);
+            for ((sum, now), before) in counts.iter_mut().zip(&now).zip(&self.before) {
                 *sum += now - before;
             }
         }
@@ -136,11 +133,14 @@ impl BurstCounts {
 
     /// Adds counts of another part of the work. `own` and `others` are the sites before they are merged.
     pub fn merge(&mut self, own: &Sites, other: &BurstCounts, others: &Sites) {
-        self.end_turn(own);
-        self.turn = None;
-        for (group, added) in self.groups.iter_mut().zip(other.finished(others).groups) {
-            group.resize(group.len().max(added.len()), 0);
-            group.iter_mut().zip(added).for_each(|(sum, added)| *sum += added);
+        self.end_part(own);
+        self.part = None;
+        for (counts, added) in self.parts.iter_mut().zip(other.finished(others).parts) {
+            counts.resize(counts.len().max(added.len()), 0);
+            counts
+                .iter_mut()
+                .zip(added)
+                .for_each(|(sum, added)| *sum += added);
         }
         for (key, added) in &other.misses {
             let misses = self.misses.entry(*key).or_default();
@@ -153,22 +153,22 @@ impl BurstCounts {
 
     /// To be called when the sites' counts have changed otherwise.
     pub fn begin_anew(&mut self, sites: &Sites) {
-        self.turn = None;
-        self.end_turn(sites);
+        self.part = None;
+        self.end_part(sites);
     }
 
-    /// The counts with those of the present turn.
+    /// The counts with those of the present part.
     pub fn finished(&self, sites: &Sites) -> BurstCounts {
         let mut finished = BurstCounts {
             bursts: Arc::clone(&self.bursts),
             measure: self.measure,
-            turn: self.turn,
+            part: self.part,
             before: self.before.clone(),
             private: self.private,
-            groups: self.groups.clone(),
+            parts: self.parts.clone(),
             misses: self.misses.clone(),
         };
-        finished.end_turn(sites);
+        finished.end_part(sites);
         finished
     }
 
@@ -180,8 +180,8 @@ impl BurstCounts {
             }
         }
         Estimates {
-            totals: self.groups.iter().map(|sites| sites.iter().sum()).collect(),
-            groups: self.groups.clone(),
+            totals: self.parts.iter().map(|sites| sites.iter().sum()).collect(),
+            parts: self.parts.clone(),
             bursts: self.bursts.count,
             cold,
         }
@@ -191,8 +191,8 @@ impl BurstCounts {
 /// What bursts say of the whole run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Estimates {
-    /// The measure of each group of bursts and site.
-    groups: Vec<Vec<u64>>,
+    /// The measure of each part of the run and site.
+    parts: Vec<Vec<u64>>,
     totals: Vec<u64>,
     bursts: usize,
     /// Misses of each level that a cache which was warm at the begin of each burst might not have had: of each burst as
@@ -212,47 +212,62 @@ impl Estimates {
         self.bursts
     }
 
-    /// How large the share of some sites in the measure may be in the whole run, by the variance of a ratio of sums over
-    /// groups (W. G. Cochran, Sampling Techniques, 1977, section 2.11; K. M. Wolter, Introduction to Variance Estimation, 2007,
-    /// chapter 2). None without anything to share.
+    /// How large the share of some sites in the measure may be in the whole run. None without anything to share.
     pub fn interval(&self, sites: &[u32]) -> Option<Interval> {
-        let part_of = |group: &Vec<u64>| -> u64 {
-            let counts = sites.iter().filter_map(|&site| group.get(site as usize));
+        let share_of = |counts: &Vec<u64>| -> u64 {
+            let counts = sites.iter().filter_map(|&site| counts.get(site as usize));
             counts.sum()
         };
-        let parts: Vec<f64> = self.groups.iter().map(|group| part_of(group) as f64).collect();
+        let shares: Vec<f64> = self.parts.iter().map(|counts| share_of(counts) as f64).collect();
         let wholes: Vec<f64> = self.totals.iter().map(|&total| total as f64).collect();
-        interval(&parts, &wholes)
+        interval(&shares, &wholes)
     }
 }
 
-fn interval(parts: &[f64], wholes: &[f64]) -> Option<Interval> {
-    let (part, whole): (f64, f64) = (parts.iter().sum(), wholes.iter().sum());
-    let freedom = parts.len().checked_sub(1).filter(|freedom| *freedom > 0)?;
+/// By the differences between bursts that follow each other, since one is taken in each period (K. M. Wolter,
+/// Introduction to Variance Estimation, 2007, section 8.2, the estimator v2), of a ratio of sums (W. G. Cochran, Sampling
+/// Techniques, 1977, section 2.11).
+fn interval(shares: &[f64], wholes: &[f64]) -> Option<Interval> {
+    let (sum, whole): (f64, f64) = (shares.iter().sum(), wholes.iter().sum());
+    let differences = shares.len().checked_sub(1).filter(|count| *count > 0)? as f64;
     if whole == 0.0 {
         return None;
     }
-    let share = part / whole;
-    let residuals = parts.iter().zip(wholes).map(|(part, whole)| part - share * whole);
-    let squares: f64 = residuals.map(|residual| residual * residual).sum();
-    let variance = squares * parts.len() as f64 / freedom as f64 / (whole * whole);
-    let half = STUDENT[(freedom - 1).min(STUDENT.len() - 1)] * variance.sqrt();
+    let share = sum / whole;
+    let residuals: Vec<f64> = shares
+        .iter()
+        .zip(wholes)
+        .map(|(part, whole)| part - share * whole)
+        .collect();
+    let squares: f64 = residuals.windows(2).map(|pair| (pair[1] - pair[0]).powi(2)).sum();
+    let variance = squares / 2.0 * shares.len() as f64 / differences / (whole * whole);
+    // Differences that share a burst depend on each other.
+    let half = student(differences * 2.0 / 3.0) * variance.sqrt();
     Some(Interval {
         low: (share - half).max(0.0),
         high: (share + half).min(1.0),
     })
 }
 
+/// The two-sided 95 % point of Student's distribution (M. Abramowitz and I. Stegun, Handbook of Mathematical Functions,
+/// 1964, 26.7.5), for at least six degrees of freedom within 1 %.
+fn student(freedom: f64) -> f64 {
+    const NORMAL: f64 = 1.959_963_985;
+    let first = (NORMAL.powi(3) + NORMAL) / 4.0;
+    let second = (5.0 * NORMAL.powi(5) + 16.0 * NORMAL.powi(3) + 3.0 * NORMAL) / 96.0;
+    NORMAL + first / freedom + second / (freedom * freedom)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Of a run of so many milliseconds: what a field and what all fields have in each. Phases of some length, and noise.
-    fn run(length: usize, random: &mut impl FnMut() -> f64) -> (Vec<f64>, Vec<f64>) {
+    /// What a field and what all fields have in each millisecond of a run, in phases of some milliseconds.
+    fn run(phases: usize, random: &mut impl FnMut() -> f64) -> (Vec<f64>, Vec<f64>) {
         let mut field = Vec::new();
         let mut all = Vec::new();
-        for millisecond in 0..length {
-            let phase = (millisecond / 170) % 3;
+        for millisecond in 0..20_000 {
+            let phase = (millisecond / phases) % 3;
             let whole = 1000.0 * (1.0 + phase as f64) * (0.5 + random());
             let share = [0.2, 0.5, 0.35][phase] + 0.2 * (random() - 0.5);
             field.push(whole * share);
@@ -270,33 +285,43 @@ mod tests {
         }
     }
 
-    #[test]
-    fn intervals_cover_the_whole_runs_share_as_often_as_they_say() {
+    /// How often the interval of bursts of 1 ms in each 100 ms has the whole run's share, of 1000 choices.
+    fn covered(phases: usize) -> f64 {
         let mut random = xorshift(88_172_645_463_325_252);
-        let (field, all) = run(20_000, &mut random);
+        let (field, all) = run(phases, &mut random);
         let truth = field.iter().sum::<f64>() / all.iter().sum::<f64>();
         let (choices, every) = (1000, 100);
         let mut covered = 0;
-        let mut widths = 0.0;
         for _ in 0..choices {
-            let groups = MOST_GROUPS;
-            let (mut parts, mut wholes) = (vec![0.0; groups], vec![0.0; groups]);
-            for burst in 0..all.len() / every {
-                let at = burst * every + (random() * every as f64) as usize;
-                parts[burst % groups] += field[at];
-                wholes[burst % groups] += all[at];
-            }
-            let interval = interval(&parts, &wholes).unwrap();
+            let random_in = |period: usize| period * every + (random() * every as f64) as usize;
+            let bursts: Vec<usize> = (0..all.len() / every).map(random_in).collect();
+            let of = |counts: &[f64]| bursts.iter().map(|&at| counts[at]).collect::<Vec<f64>>();
+            let interval = interval(&of(&field), &of(&all)).unwrap();
+            assert!(interval.high - interval.low < 0.06);
             covered += usize::from((interval.low..=interval.high).contains(&truth));
-            widths += interval.high - interval.low;
         }
-        let share = covered as f64 / choices as f64;
-        assert!((0.93..=0.97).contains(&share), "{share}");
-        assert!(widths / (choices as f64) < 0.06, "{}", widths / choices as f64);
+        covered as f64 / choices as f64
     }
 
     #[test]
-    fn equal_groups_leave_no_doubt_and_one_group_says_nothing() {
+    fn intervals_cover_the_whole_runs_share_as_often_as_they_say() {
+        for phases in [7, 37, 5000] {
+            let covered = covered(phases);
+            assert!((0.93..=0.97).contains(&covered), "{phases}: {covered}");
+        }
+        // Phases about as long as periods: bursts that follow each other differ more than those of one period would.
+        assert!(covered(170) >= 0.93);
+    }
+
+    #[test]
+    fn students_points_are_those_of_tables() {
+        for (freedom, point) in [(6.0, 2.447), (10.0, 2.228), (20.0, 2.086), (100.0, 1.984)] {
+            assert!((student(freedom) / point - 1.0).abs() < 0.01, "{freedom}");
+        }
+    }
+
+    #[test]
+    fn equal_bursts_leave_no_doubt_and_one_says_nothing() {
         let [low, high] = [0.25; 2];
         assert_eq!(
             interval(&[1.0, 2.0, 3.0], &[4.0, 8.0, 12.0]),
