@@ -352,7 +352,7 @@ class Questions:
             sort: by what call sites are ranked; default peak.
             depth: frames by which call sites are told apart, from the innermost one on; default 3.
         """
-        return self.ask("allocations", sort=sort, depth=depth, top=top, **options_of(slice))
+        return self.ask("allocations", progress=None, sort=sort, depth=depth, top=top, **options_of(slice))
 
     def objects(
         self, *, slices: int | None = None, top: int = ALL_ROWS, **slice: Unpack[SliceOptions]
