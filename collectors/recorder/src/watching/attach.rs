@@ -12,7 +12,6 @@ use std::time::Duration;
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use trackway_trace::{check_file_header, FILE_HEADER_LENGTH};
 
-use super::dormant::recorder_of_dormant;
 use super::view::{RingView, ViewError};
 use crate::process_handle::open_process;
 
@@ -65,11 +64,11 @@ pub struct Attachment {
 
 /// What TRACKWAY_RING says.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
-struct RingName {
+pub(super) struct RingName {
     descriptor: u32,
     device: u64,
     inode: u64,
-    recorder: u32,
+    pub recorder: u32,
 }
 
 impl RingName {
@@ -118,17 +117,6 @@ pub fn attach(pid: u32) -> Result<Attachment, AttachError> {
     })
 }
 
-/// The recorder of which the process is a part, or that it is.
-pub fn recorder_of(pid: u32) -> Result<u32, AttachError> {
-    let name = ring_name(pid)?;
-    if own_ring(pid, name)?.is_some() {
-        return Ok(pid);
-    }
-    name.map(|name| name.recorder)
-        .or_else(|| recorder_of_dormant(pid))
-        .ok_or(AttachError::NotRecorded { pid })
-}
-
 impl Attachment {
     /// Waits for the recorder's end, but not longer than that, and not on when a signal comes. Whether it has ended.
     pub fn wait_for_end(&self, timeout: Duration) -> bool {
@@ -146,7 +134,7 @@ pub(super) fn descriptors(pid: u32) -> PathBuf {
 }
 
 /// The ring's name, from the environment with which the process was started.
-fn ring_name(pid: u32) -> Result<Option<RingName>, AttachError> {
+pub(super) fn ring_name(pid: u32) -> Result<Option<RingName>, AttachError> {
     let path = PathBuf::from(format!("/proc/{pid}/environ"));
     let environment = fs::read(&path).map_err(|source| match source.kind() {
         io::ErrorKind::NotFound => AttachError::NoProcess { pid },
@@ -157,7 +145,7 @@ fn ring_name(pid: u32) -> Result<Option<RingName>, AttachError> {
 }
 
 /// The ring that the process lends to others, if it is a recorder: not the one that it may have inherited.
-fn own_ring(pid: u32, inherited: Option<RingName>) -> Result<Option<PathBuf>, AttachError> {
+pub(super) fn own_ring(pid: u32, inherited: Option<RingName>) -> Result<Option<PathBuf>, AttachError> {
     let folder = descriptors(pid);
     let found = paths_in(&folder).map_err(|source| AttachError::Denied { path: folder, source })?;
     let is_ring = |path: &PathBuf| target(path).is_some_and(|link| link.as_bytes() == RING_LINK);

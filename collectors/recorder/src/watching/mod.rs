@@ -2,10 +2,12 @@
 
 mod attach;
 mod dormant;
+mod recorder;
 mod view;
 
-pub use attach::{attach, recorder_of, AttachError, Attachment};
+pub use attach::{attach, AttachError, Attachment};
 pub use dormant::dormant_page;
+pub use recorder::recorder_of;
 pub use view::{measure_clock, now_ns, RingView, RunningNode, ViewError};
 
 /// Tests that make rings take turns: `attach` looks for the ring of a whole process.
