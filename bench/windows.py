@@ -53,12 +53,21 @@ def join_ms(trace, scratch):
     return (min(row["first_us"] for row in found["streams"]) - begin) / 1000
 
 
+def runs_as(folder):
+    """The executable of a process; none if it isn't for us to know."""
+    try:
+        return os.readlink(folder / "exe")
+    except OSError:
+        return None
+
+
 def process_of(executable):
     """The process that runs it; waits until there is one."""
+    executable = os.path.realpath(executable)
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline:
         for folder in Path("/proc").iterdir():
-            if folder.name.isdigit() and os.path.realpath(folder / "exe") == str(executable):
+            if folder.name.isdigit() and runs_as(folder) == executable:
                 return folder.name
         time.sleep(0.01)
     sys.exit(f"bench: {executable} doesn't run")
