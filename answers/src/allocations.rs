@@ -17,7 +17,7 @@ use crate::soundness;
 
 /// Say which calls allocated memory: how often, how much, for how long, and what was never freed
 ///
-/// Reads what `trackway record --allocations` recorded. Of a slice, the numbers are those of the blocks that were
+/// Reads what `trackway record --allocations` recorded. In a slice, only blocks count that were
 /// allocated in it. docs/verbs/allocations.md defines each number.
 #[derive(Debug, Args)]
 #[command(

@@ -23,7 +23,7 @@ const OVER_TIME: &str = "memory_over_time";
 ///
 /// Follows all blocks from allocation to release: what was live over time and at the peak, by the places that allocated it
 /// and by type; short-lived blocks, and those that were never released or never accessed; accesses per allocated byte.
-/// Of a slice, the numbers are those of the blocks that were allocated in it.
+/// In a slice, only blocks that were allocated in it count.
 /// docs/verbs/memory.md defines each number.
 #[derive(Debug, Args)]
 #[command(

@@ -129,7 +129,7 @@ pub struct RecordArguments {
     pub discard: bool,
     /// Record a process that runs already, until it ends or Ctrl-C: one that was built with `trackway cc`, or with
     /// --sample any
-    #[arg(long, value_name = "PID", conflicts_with_all = ["command", "binary", "live", "allocations", "buffer_size"])]
+    #[arg(long, value_name = "PID", conflicts_with_all = ["command", "binary", "live", "allocations", "buffer_size", "hardware"])]
     pub pid: Option<u32>,
     /// Record the binary as it is, every access of the program and its libraries, under DynamoRIO. `make dynamorio` sets
     /// it up

@@ -85,6 +85,12 @@ fn options(arguments: RecordArguments) -> Result<RecordOptions, Failure> {
              binaries and samples are recorded from start to end",
         ));
     }
+    let counts = options.count_every > 0 || options.count_cost_millionths > 0;
+    if options.process.is_some() && options.sampling.is_none() && counts {
+        return Err(Failure::new(
+            "--pid: programs that count are recorded from their start only; add --sample to sample the process",
+        ));
+    }
     options.flight = arguments.flight.options();
     options.buffer_count = arguments.buffers;
     options.workers = arguments.workers.unwrap_or(options.workers);

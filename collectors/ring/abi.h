@@ -297,7 +297,7 @@ enum trackway_buffer_flags {
     TRACKWAY_ENDING = 16,   // its thread called exit, or returned from main, and wrote to it until then
 };
 
-// The upper half of a buffer's flags: the session for which it was taken. Of other sessions nobody reads it.
+// The upper half of a buffer's flags: the session for which it was taken. Recorders of other sessions free it unread.
 #define TRACKWAY_SESSION_SHIFT 16
 
 struct trackway_buffer {

@@ -237,11 +237,11 @@ impl<'scope> Collector<'scope> {
         let process = self.process_number(buffer);
         let bytes = self.ring.moved_out(index, buffer.length);
         if buffer.is_abandoned() {
-            self.modules.forget(buffer.teller()); // nothing was recorded with it yet
-        } else if !self.modules.add(buffer.teller(), &bytes) {
+            self.modules.forget(buffer.module_key()); // nothing was recorded with it yet
+        } else if !self.modules.add(buffer.module_key(), &bytes) {
             self.note_damage(buffer, 1);
         } else if buffer.is_last() {
-            if let Some(payload) = self.modules.complete(buffer.teller()) {
+            if let Some(payload) = self.modules.complete(buffer.module_key()) {
                 self.push_module(buffer, process, payload);
             }
         }

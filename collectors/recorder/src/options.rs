@@ -7,6 +7,7 @@ use std::time::Duration;
 use trackway_sampler::SamplerOptions;
 
 use crate::hardware::MOST_HARDWARE_EVENTS;
+use crate::ring::MOST_WAITING_IN_SESSIONS;
 use crate::{Address, HardwareEvent, RecordError};
 
 /// The client that records a program that wasn't compiled for recording.
@@ -177,6 +178,12 @@ impl RecordOptions {
                 self.buffer_count.into(),
                 (2..=1 << 16).contains(&self.buffer_count),
                 "from 2 to 65,536",
+            ),
+            (
+                "the number of buffers",
+                self.buffer_count.into(),
+                self.process.is_none() || self.buffer_count <= MOST_WAITING_IN_SESSIONS,
+                "at most 64 for a process that runs already",
             ),
             (
                 "the number of workers",

@@ -2,11 +2,9 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
-use rustix::event::{poll, PollFd, PollFlags, Timespec};
-
-use crate::process_handle::open_process;
+use crate::process_handle::{has_ended, open_process};
 
 /// A program in a process: another one after exec.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -66,7 +64,7 @@ impl Default for Processes {
 }
 
 impl Processes {
-    /// Of a program that ran before the recorder did.
+    /// For a program that may be older than the recorder.
     pub fn of_any_age() -> Self {
         Self {
             start: 0,
@@ -205,18 +203,6 @@ fn start_of(pid: u32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (_, fields) = stat.rsplit_once(')')?;
     fields.split_whitespace().nth(START_TIME_FIELD)?.parse().ok()
-}
-
-fn has_ended(descriptor: &OwnedFd) -> bool {
-    let mut watched = [PollFd::from_borrowed_fd(descriptor.as_fd(), PollFlags::IN)];
-    poll(
-        &mut watched,
-        Some(&Timespec {
-            tv_sec: 0,
-            tv_nsec: 0,
-        }),
-    )
-    .is_ok_and(|ready| ready > 0)
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use rustix::process::{Pid, Signal};
 use crate::allocations;
 use crate::binary::{self, ConfigurationFolder};
 use crate::options::RecordOptions;
-use crate::process_handle::open_process;
+use crate::process_handle::{has_ended, open_process};
 use crate::ring::Ring;
 use crate::sampling::ProgramSide;
 use crate::signals::Reach;
@@ -152,18 +152,7 @@ impl Program {
 
     /// Whether a program that the recorder didn't start has ended.
     pub fn has_ended(&self) -> bool {
-        let Some(descriptor) = &self.descriptor else {
-            return true;
-        };
-        let no_time = rustix::event::Timespec {
-            tv_sec: 0,
-            tv_nsec: 0,
-        };
-        let mut watched = [rustix::event::PollFd::new(
-            descriptor,
-            rustix::event::PollFlags::IN,
-        )];
-        matches!(rustix::event::poll(&mut watched, Some(&no_time)), Ok(1..))
+        self.descriptor.as_ref().is_none_or(has_ended)
     }
 
     /// Waits for `child` on a thread of its own, which notes the end and pokes the ring.

@@ -73,17 +73,14 @@ impl Recording<'_, '_> {
                 sampling.poll(self.clock, self.collector);
             }
             self.switch_windows();
-            if self.heed_signals(program_ended) {
-                if self.ring.is_session() {
-                    self.leave();
-                    return false;
-                }
-                self.stop();
-                return true;
-            }
-            if self.ring.is_session() && self.schedule.is_over() {
+            let is_interrupted = self.heed_signals(program_ended);
+            if self.ring.is_session() && (is_interrupted || self.schedule.is_over()) {
                 self.leave();
                 return false;
+            }
+            if is_interrupted {
+                self.stop();
+                return true;
             }
             let lacks_buffers = progress == 0 && self.ring.has_waiters();
             if lacks_buffers && !is_overloaded {

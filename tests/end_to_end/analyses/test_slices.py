@@ -264,7 +264,7 @@ class Comparisons(unittest.TestCase):
 
     def test_a_baseline_is_cut_as_well(self):
         budget = '[[budget]]\nfield = "node.key"\nmeasure = "accesses"\nmax-ratio = 1.5\n'
-        # Of all accesses to the field, those that build the lists are the same.
+        # The accesses that build the lists are the same.
         self.assertEqual(self.check(self.more, budget, "--baseline", self.trace).returncode, 0)
         tight = budget.replace("1.5", "1.49")
         self.assertEqual(self.check(self.more, tight, "--baseline", self.trace).returncode, 0)

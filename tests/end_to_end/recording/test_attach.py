@@ -179,7 +179,7 @@ class Attach(unittest.TestCase):
         ):
             time.sleep(0.1)
         # Its own count: of so many marks in so short a time, the trace may lack some.
-        windows = int(re.search(r" in (\d+) windows?, ", recorder.said).group(1))
+        windows = int(re.search(r" in ([\d,]+) windows?, ", recorder.said).group(1).replace(",", ""))
         dumped = tools.trackway("dump", self.trace()).stdout
         stores = len(re.findall(r" store .*node\.visits", dumped))
         # The first and the last one may have been cut.
@@ -224,10 +224,22 @@ class Attach(unittest.TestCase):
         self.assertIn("there is no process", self.record(2**22 + 1, check=False).stderr)
 
     def test_options_that_make_no_sense_are_refused(self):
-        for options in (("--binary",), ("--allocations",), ("--buffer-size", "1M"), ("--live", "misses")):
-            with self.subTest(options=options):
-                refused = self.record(os.getpid(), *options, check=False)
-                self.assertEqual(refused.returncode, 2, refused.stderr)
+        refusals = {
+            ("--binary",): "'--binary'",
+            ("--allocations",): "'--allocations'",
+            ("--buffer-size", "1M"): "'--buffer-size <SIZE>'",
+            ("--live", "misses"): "'--live <ANALYSIS>'",
+            ("--buffers", "65"): "at most 64 for a process that runs already",
+            ("--hardware",): "'--hardware[=<EVENTS>]'",
+            ("--overhead", "1%"): "programs that count are recorded from their start only",
+        }
+        with self.served() as running:
+            for options, refusal in refusals.items():
+                with self.subTest(options=options):
+                    command = [tools.TRACKWAY, "record", "--pid", str(running.pid), "--duration", "1ms", *options]
+                    refused = tools.run(*command, check=False, cwd=self.folder.name)
+                    self.assertEqual(refused.returncode, 2, refused.stderr)
+                    self.assertIn(refusal, refused.stderr)
 
     def test_a_program_with_few_descriptors_or_small_files(self):
         for limit in ("ulimit -n 100", "ulimit -n 21", "ulimit -f 0"):

@@ -63,14 +63,14 @@ impl Bursts {
 }
 
 /// Counts apart by bursts.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct BurstCounts {
     bursts: Arc<Bursts>,
     measure: Measure,
     part: Option<usize>,
     /// The measure of each site when the present part began.
     before: Vec<u64>,
-    /// Of each part of the run and site.
+    /// The measure by part of the run and site.
     parts: Vec<Vec<u64>>,
     /// Levels that each thread has for itself.
     private: usize,
@@ -159,20 +159,12 @@ impl BurstCounts {
 
     /// The counts with those of the present part.
     pub fn finished(&self, sites: &Sites) -> BurstCounts {
-        let mut finished = BurstCounts {
-            bursts: Arc::clone(&self.bursts),
-            measure: self.measure,
-            part: self.part,
-            before: self.before.clone(),
-            private: self.private,
-            parts: self.parts.clone(),
-            misses: self.misses.clone(),
-        };
+        let mut finished = self.clone();
         finished.end_part(sites);
         finished
     }
 
-    pub fn estimates(&self, caches: &Caches) -> Estimates {
+    pub fn estimates(self, caches: &Caches) -> Estimates {
         let mut cold = [0; MAX_LEVELS];
         for misses in self.misses.values() {
             for ((cold, misses), level) in cold.iter_mut().zip(misses).zip(caches.levels()) {
@@ -181,8 +173,7 @@ impl BurstCounts {
         }
         Estimates {
             totals: self.parts.iter().map(|sites| sites.iter().sum()).collect(),
-            parts: self.parts.clone(),
-            bursts: self.bursts.count,
+            parts: self.parts,
             cold,
         }
     }
@@ -194,7 +185,6 @@ pub struct Estimates {
     /// The measure of each part of the run and site.
     parts: Vec<Vec<u64>>,
     totals: Vec<u64>,
-    bursts: usize,
     /// Misses of each level that a cache which was warm at the begin of each burst might not have had: of each burst as
     /// many as the cache has lines, at most.
     pub cold: [u64; MAX_LEVELS],
@@ -208,10 +198,6 @@ pub struct Interval {
 }
 
 impl Estimates {
-    pub fn bursts(&self) -> usize {
-        self.bursts
-    }
-
     /// How large the share of some sites in the measure may be in the whole run. None without anything to share.
     pub fn interval(&self, sites: &[u32]) -> Option<Interval> {
         let share_of = |counts: &Vec<u64>| -> u64 {

@@ -2,7 +2,7 @@
 
 use trackway_trace::chunk::{FLAG_LAST, FLAG_TAIL};
 
-use super::modules::Teller;
+use super::modules::ModuleKey;
 use crate::abi;
 use crate::clock::RecordingClock;
 use crate::processes::Image;
@@ -81,8 +81,8 @@ impl Description {
         is_known && self.stream < MOST_IDS && self.length <= buffer_size && self.image.pid != 0
     }
 
-    /// Of a buffer of a module.
-    pub fn teller(&self) -> Teller {
+    /// Which module the buffer has a part of.
+    pub fn module_key(&self) -> ModuleKey {
         (self.image.pid, self.stream)
     }
 

@@ -6,13 +6,13 @@ use std::collections::{HashMap, HashSet};
 const MOST_INCOMPLETE_BYTES: usize = 1 << 29;
 const MOST_BYTES: u64 = 1 << 32;
 
-/// The process that tells of a module, and the module's first segment id. To a recorder that comes later, each process
-/// tells of its own, and they may be the same.
-pub type Teller = (u32, u32);
+/// The process that sends a module, and the module's first segment id. Forked processes send the same modules to a
+/// recorder that comes later.
+pub type ModuleKey = (u32, u32);
 
 #[derive(Default)]
 pub struct IncompleteModules {
-    by_teller: HashMap<Teller, Part>,
+    by_key: HashMap<ModuleKey, Part>,
     /// First ids of those that are complete.
     complete: HashSet<u32>,
     incomplete_bytes: usize,
@@ -26,19 +26,19 @@ struct Part {
 }
 
 impl IncompleteModules {
-    pub fn next_sequence(&self, teller: Teller) -> u64 {
-        self.by_teller.get(&teller).map_or(0, |part| part.next_sequence)
+    pub fn next_sequence(&self, key: ModuleKey) -> u64 {
+        self.by_key.get(&key).map_or(0, |part| part.next_sequence)
     }
 
     /// False if there are too many bytes; then the module is forgotten.
     #[must_use]
-    pub fn add(&mut self, teller: Teller, bytes: &[u8]) -> bool {
+    pub fn add(&mut self, key: ModuleKey, bytes: &[u8]) -> bool {
         self.bytes = self.bytes.saturating_add(bytes.len() as u64);
         if self.bytes > MOST_BYTES || self.incomplete_bytes + bytes.len() > MOST_INCOMPLETE_BYTES {
-            self.forget(teller);
+            self.forget(key);
             return false;
         }
-        let part = self.by_teller.entry(teller).or_default();
+        let part = self.by_key.entry(key).or_default();
         part.payload.extend_from_slice(bytes);
         part.next_sequence += 1;
         self.incomplete_bytes += bytes.len();
@@ -46,14 +46,14 @@ impl IncompleteModules {
     }
 
     /// All of the module, whose last part has come; none if it has come from another process already.
-    pub fn complete(&mut self, teller: Teller) -> Option<Vec<u8>> {
-        let payload = self.forget(teller);
-        self.complete.insert(teller.1).then_some(payload)
+    pub fn complete(&mut self, key: ModuleKey) -> Option<Vec<u8>> {
+        let payload = self.forget(key);
+        self.complete.insert(key.1).then_some(payload)
     }
 
     /// What has come of a module, of which no more will come.
-    pub fn forget(&mut self, teller: Teller) -> Vec<u8> {
-        let payload = self.by_teller.remove(&teller).unwrap_or_default().payload;
+    pub fn forget(&mut self, key: ModuleKey) -> Vec<u8> {
+        let payload = self.by_key.remove(&key).unwrap_or_default().payload;
         self.incomplete_bytes -= payload.len();
         payload
     }

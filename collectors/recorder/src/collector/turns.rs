@@ -28,7 +28,7 @@ impl Collector<'_> {
                 .code
                 .get(&buffer.image)
                 .map_or(0, |code| code.next_definitions),
-            abi::KIND_MODULE => self.modules.next_sequence(buffer.teller()),
+            abi::KIND_MODULE => self.modules.next_sequence(buffer.module_key()),
             abi::KIND_COUNTS if self.earlier_node_is_full(buffer) => return Turn::Later,
             _ => return Turn::Now,
         };

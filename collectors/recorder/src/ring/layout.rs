@@ -11,6 +11,8 @@ const BUFFERS_IN_USE: u32 = 4096;
 /// Streams whose dropped buffers and oracle's hash are kept.
 const STREAM_SLOTS: u32 = 1 << 16;
 const PAGE: u64 = 4096;
+/// Buffers that may wait for a recorder that comes to a program.
+pub const MOST_WAITING_IN_SESSIONS: u32 = 64;
 
 /// Buffers of the first window.
 const FIRST_WINDOW: u32 = 16;
@@ -54,17 +56,8 @@ impl Layout {
     /// but for how much may wait.
     pub fn of_sessions(full_limit: u32) -> Self {
         const BUFFER_SIZE: u32 = 256 * 1024;
-        const MOST_WAITING: u32 = 64;
-        let layout = Self::new(
-            BUFFER_SIZE,
-            MOST_WAITING + BUFFERS_IN_USE,
-            STREAM_SLOTS,
-            full_limit,
-        );
-        Self {
-            full_limit: full_limit.min(MOST_WAITING),
-            ..layout
-        }
+        let count = MOST_WAITING_IN_SESSIONS + BUFFERS_IN_USE;
+        Self::new(BUFFER_SIZE, count, STREAM_SLOTS, full_limit)
     }
 
     fn new(buffer_size: u32, buffer_count: u32, stream_count: u32, full_limit: u32) -> Self {
