@@ -7,7 +7,6 @@ use std::time::Duration;
 use trackway_sampler::SamplerOptions;
 
 use crate::hardware::MOST_HARDWARE_EVENTS;
-use crate::ring::MOST_WAITING_IN_SESSIONS;
 use crate::{Address, HardwareEvent, RecordError};
 
 /// The client that records a program that wasn't compiled for recording.
@@ -67,6 +66,9 @@ impl WindowOptions {
         *self != WindowOptions::default()
     }
 }
+
+/// Buffers that may wait for a recorder that comes to a program.
+pub const MOST_WAITING_IN_SESSIONS: u32 = 64;
 
 /// What a flight recorder holds, and what makes it write that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -32,7 +32,6 @@ use crate::RecordError;
 use layout::Layout;
 use memory::Memory;
 
-pub use layout::MOST_WAITING_IN_SESSIONS;
 pub use marks::{Cause, MarkWords};
 pub use words::{BufferWords, SlotWords};
 

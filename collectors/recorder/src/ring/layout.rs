@@ -3,7 +3,7 @@
 use std::mem::size_of;
 
 use crate::abi::{Buffer, Mark, StreamSlot, MARKS};
-use crate::options::RecordOptions;
+use crate::options::{RecordOptions, MOST_WAITING_IN_SESSIONS};
 
 /// Buffers beside those that may wait for the recorder: as many threads may record at a time. Memory is taken only
 /// for those that are used.
@@ -11,8 +11,6 @@ const BUFFERS_IN_USE: u32 = 4096;
 /// Streams whose dropped buffers and oracle's hash are kept.
 const STREAM_SLOTS: u32 = 1 << 16;
 const PAGE: u64 = 4096;
-/// Buffers that may wait for a recorder that comes to a program.
-pub const MOST_WAITING_IN_SESSIONS: u32 = 64;
 
 /// Buffers of the first window.
 const FIRST_WINDOW: u32 = 16;
