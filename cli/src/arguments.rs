@@ -196,7 +196,7 @@ pub enum ControlVerb {
 
 /// What part of a run is recorded.
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Part of a run (programs of trackway cc)")]
+#[command(next_help_heading = "Part of a run")]
 pub struct WindowArguments {
     /// Begin without recording, until the program calls trackway_start() or `trackway control PID start` comes
     #[arg(long, conflicts_with_all = ["start_after", "bursts"])]

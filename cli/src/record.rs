@@ -8,7 +8,7 @@ use trackway_driver::Installation;
 use trackway_recorder::{
     record, sample_process, AllocationTracer, Compression, Output, RecordOptions, Route, WhenFull,
 };
-use trackway_recording::{buffer_size, conclude};
+use trackway_recording::{buffer_size, conclude, counts};
 
 use crate::arguments::{Codec, OnFull, RecordArguments};
 use crate::failure::Failure;
@@ -79,10 +79,10 @@ fn options(arguments: RecordArguments) -> Result<RecordOptions, Failure> {
     options.buffer_size = buffer_size(&options.program, arguments.buffer_size);
     arguments.sampling.apply(&arguments.sampled, &mut options)?;
     options.windows = arguments.windows.options();
-    if options.windows.has_any() && (arguments.binary || options.sampling.is_some()) {
+    if options.windows.has_any() && options.sampling.is_none() && counts(&options.program) {
         return Err(Failure::new(
-            "--paused, --start-after, --duration, --max-size and --bursts are for programs of `trackway cc`: unmodified \
-             binaries and samples are recorded from start to end",
+            "--paused, --start-after, --duration, --max-size and --bursts switch what is recorded or sampled: programs \
+             that count do so from start to end; mark what is to be counted (docs/how-to/count-regions.md)",
         ));
     }
     let counts = options.count_every > 0 || options.count_cost_millionths > 0;

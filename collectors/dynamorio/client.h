@@ -28,6 +28,8 @@ struct thread_state {
     struct process process; // of a child of vfork, which shares its parent's memory
     uint64_t *slots;
     uint64_t segment_bases[2]; // as the buffer knows them
+    uint32_t window;           // that was open when the buffer was taken; 0: none, and what is recorded goes nowhere
+    unsigned char *scratch;    // where records go that nobody reads; none yet
     struct allocation allocation;
     bool checks_alignment; // as far as the program knows
     struct plan plan;

@@ -130,7 +130,9 @@ void plan_block(void *context, instrlist_t *block, struct plan *plan) {
     struct planner *planner = begin(context, plan);
     plan_all(planner, block);
     bool is_loop = plan->exits == 0 && goes_back_to_itself(block);
-    if (!planner->failed && is_loop && all_move_on(planner) && can_repeat(plan))
+    // A record that stands for a whole loop fills no buffer, and where one is full a thread joins windows.
+    bool may_take_long = !has_windows();
+    if (!planner->failed && is_loop && may_take_long && all_move_on(planner) && can_repeat(plan))
         plan_repetition(planner, block);
     finish(planner);
 }

@@ -91,6 +91,8 @@ static inline bool is_general(reg_id_t reg) {
 // The register's bit in a set of registers.
 static inline uint32_t bit_of(reg_id_t reg) { return is_general(reg) ? UINT32_C(1) << (reg - DR_REG_START_64) : 0; }
 
+// process.c: whether recording is to be switched on or off.
+bool has_windows(void);
 // General registers that the operand names, as bits.
 uint32_t registers_of(opnd_t operand);
 // Plans a block. The definition lacks its id and object.

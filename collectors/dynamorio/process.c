@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 // The longest record, and as much again for what may stand after the limit.
-enum { MOST_RECORD_BYTES = ID_BYTES + MOST_ROOTS * ROOT_BYTES };
+enum { MOST_RECORD_BYTES = ID_BYTES + MOST_ROOTS * ROOT_BYTES, SCRATCH_BYTES = 32 << 10 };
 _Static_assert(MOST_RECORD_BYTES <= TRACKWAY_SLACK, "a record fits behind the limit");
 
 struct process __trackway_process;
@@ -89,6 +89,8 @@ bool attach_process(void) {
     return true;
 }
 
+bool has_windows(void) { return __trackway_process.ring->flags & TRACKWAY_HAS_WINDOWS; }
+
 void end_process(void) {
     dr_raw_tls_cfree(tls_offset, SLOTS);
     drmgr_unregister_tls_field(tls_field);
@@ -114,11 +116,28 @@ static void note_bases(struct thread_state *state) {
     put_word(state, state->segment_bases, sizeof state->segment_bases);
 }
 
-static void take_buffer(struct thread_state *state) {
-    struct room room = __trackway_take(&state->stream.records, &state->stream);
+static void use_room(struct thread_state *state, struct room room) {
     state->slots[SLOT_CURSOR] = (uint64_t)(uintptr_t)room.begin;
     state->slots[SLOT_LIMIT] = (uint64_t)(uintptr_t)(room.end - TRACKWAY_CELL_BYTES - TRACKWAY_SLACK);
     state->slots[SLOT_REPEATED_CURSOR] = 0;
+}
+
+static uint32_t open_window(void) { return __atomic_load_n(&__trackway_process.ring->window, __ATOMIC_ACQUIRE); }
+
+// Each thread has its own: a record that was begun there may move on to a buffer.
+static struct room scratch_of(struct thread_state *state) {
+    if (!state->scratch)
+        state->scratch = dr_global_alloc(SCRATCH_BYTES);
+    memset(state->scratch, 0, SCRATCH_BYTES);
+    return (struct room){state->scratch, state->scratch + SCRATCH_BYTES};
+}
+
+static void take_buffer(struct thread_state *state) {
+    struct room room = {NULL, NULL};
+    state->window = open_window();
+    if (state->window)
+        room = __trackway_take(&state->stream.records, &state->stream);
+    use_room(state, state->stream.records.buffer ? room : scratch_of(state));
     note_bases(state);
 }
 
@@ -141,6 +160,12 @@ void next_buffer(void) {
 static void renew_buffer(struct thread_state *state) {
     hand_over_records(state, 0);
     take_buffer(state);
+}
+
+// Joins the window that was opened since the buffer was taken, or leaves the one that was closed.
+static void follow_window(struct thread_state *state) {
+    if (open_window() != state->window)
+        renew_buffer(state);
 }
 
 void put_note(struct thread_state *state, uint32_t id, const uint64_t *roots, uint32_t count) {
@@ -194,10 +219,8 @@ void take_back_repetition(struct thread_state *state, const struct plan *repeate
 
 // The recorder doesn't read what the thread records from now on.
 static void give_up_buffer(struct thread_state *state) {
-    struct room room = __trackway_scratch();
     hand_over_records(state, 0);
-    state->slots[SLOT_CURSOR] = (uint64_t)(uintptr_t)room.begin;
-    state->slots[SLOT_LIMIT] = (uint64_t)(uintptr_t)(room.end - TRACKWAY_CELL_BYTES - TRACKWAY_SLACK);
+    use_room(state, scratch_of(state));
 }
 
 // ---- Threads and processes -----------------------------------------------------------------------------------------
@@ -238,6 +261,8 @@ void end_thread(void *context) {
     struct thread_state *state = state_of(context);
     if (is_own_thread(context) || __trackway_claim(&state->stream.records))
         hand_over_records(state, TRACKWAY_LAST);
+    if (state->scratch)
+        dr_global_free(state->scratch, SCRATCH_BYTES);
     dr_thread_free(context, state, sizeof *state);
 }
 
@@ -284,6 +309,7 @@ static void note_mapping(void *context, int number) {
 void before_system_call(void *context, int number) {
     struct thread_state *state = state_of(context);
     note_mapping(context, number);
+    follow_window(state);
     if (forks(context, number)) {
         hand_over_definitions();
         __atomic_fetch_add(&__trackway_process.ring->pending_forks, 1, __ATOMIC_RELAXED);
@@ -305,6 +331,7 @@ void after_system_call(void *context, int number) {
     }
     if (replaces_program(number))
         take_buffer(state); // it failed
+    follow_window(state);
     if (state->stream.signals && result < 0)
         __atomic_fetch_sub(&__trackway_process.ring->pending_forks, 1, __ATOMIC_RELEASE);
     state->stream.signals = 0;

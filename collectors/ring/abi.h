@@ -184,6 +184,7 @@ enum trackway_ring_flags {
     TRACKWAY_DROP_WHEN_FULL = 1, // else wait
     TRACKWAY_DUMP_ORACLE = 2,    // the oracle writes its records, not only their hash
     TRACKWAY_KEEPS_NEWEST = 4,   // a flight recorder, which records all the time: the program switches no windows
+    TRACKWAY_HAS_WINDOWS = 8,    // recording is to be switched on or off
 };
 
 #define TRACKWAY_HARDWARE_EVENTS 4

@@ -115,6 +115,9 @@ fn warn_of_losses(summary: &RecordSummary, options: &RecordOptions) {
              recorder to start."
         ));
     }
+    if options.windows.has_any() && summary.counts.threads > 0 {
+        output::warn("THE COUNTS ARE OF THE WHOLE RUN: windows switch what is recorded or sampled, and not what counts.");
+    }
     if summary.interrupted {
         output::warn("recording was interrupted while recorded processes still ran");
     }
@@ -165,9 +168,7 @@ fn describe(summary: &RecordSummary, options: &RecordOptions, live: bool) -> Str
         buffers => format!("{} dropped", counted(buffers, "buffer")),
     };
     let streams = counted(summary.streams, "stream");
-    let windows = summary.windows.map_or(String::new(), |windows| {
-        format!(" in {}", counted(windows.into(), "window"))
-    });
+    let windows = in_windows(summary);
     let kept = |place: &dyn std::fmt::Display| {
         format!(
             "{place}: {} of {streams}{windows}, {records} in {}, {dropped}",
@@ -184,6 +185,12 @@ fn describe(summary: &RecordSummary, options: &RecordOptions, live: bool) -> Str
         Output::Discard if live => format!("{streams}, {records} analysed and not stored, {dropped}"),
         Output::Discard => format!("{streams}{windows}, {records} discarded, {dropped}"),
     }
+}
+
+/// ` in 3 windows`, or nothing.
+fn in_windows(summary: &RecordSummary) -> String {
+    let windows = summary.windows.map(|windows| counted(windows.into(), "window"));
+    windows.map_or(String::new(), |windows| format!(" in {windows}"))
 }
 
 /// `prog-1.trackway: 65,536 bytes, complete for the last 2.50 s: signal 11 ended the program`, a line for each.
@@ -213,8 +220,9 @@ fn describe_samples(summary: &RecordSummary, samples: &SamplesSummary, options: 
         Output::Discard => "discarded".into(),
     };
     format!(
-        "{place}: {}, {} with what follows them, in {} bytes",
+        "{place}: {}{}, {} with what follows them, in {} bytes",
         counted(samples.samples, "sample"),
+        in_windows(summary),
         grouped(samples.windows),
         grouped(summary.stored_bytes)
     )

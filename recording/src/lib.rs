@@ -9,5 +9,5 @@ mod sampling;
 mod work;
 
 pub use conclusion::conclude;
-pub use counters::{buffer_size, parse_buffer_size};
+pub use counters::{buffer_size, counts, parse_buffer_size};
 pub use sampling::{SampledArguments, SamplingArguments};

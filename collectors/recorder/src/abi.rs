@@ -13,6 +13,7 @@ pub const DORMANT_NAME: &str = "trackway-dormant";
 pub const DROP_WHEN_FULL: u32 = 1;
 pub const DUMP_ORACLE: u32 = 2;
 pub const KEEPS_NEWEST: u32 = 4;
+pub const HAS_WINDOWS: u32 = 8;
 
 /// The kernel sets it in `recorder_thread` when the recorder ends.
 #[cfg(test)]

@@ -129,7 +129,19 @@ pub struct ControlSocket {
 }
 
 impl ControlSocket {
-    pub fn open() -> io::Result<Self> {
+    /// None, with a message for the user, if it can't be made.
+    pub fn open_or_say(notify: fn(&str)) -> Option<Self> {
+        let opened = Self::open();
+        opened
+            .map_err(|error| {
+                notify(&format!(
+                    "`trackway control` cannot reach this recording: {error}"
+                ))
+            })
+            .ok()
+    }
+
+    fn open() -> io::Result<Self> {
         let path = socket_path(std::process::id());
         prepare_folder(&folder())?;
         match fs::remove_file(&path) {

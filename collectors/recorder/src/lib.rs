@@ -32,6 +32,7 @@ mod stack_room;
 mod step_costs;
 mod streaming;
 mod summary;
+mod switching;
 mod watching;
 mod windows;
 mod work;
@@ -55,6 +56,7 @@ use sampling::{Opening, Sampling};
 use signals::Signals;
 use sink::Sink;
 use snapshots::Snapshots;
+use switching::Switching;
 use windows::Schedule;
 
 pub use abi::ABI;
@@ -191,13 +193,7 @@ fn record_to(
     };
     let output = encoding::Output::new(sink, settings);
     let end = EndOfProgram::default();
-    let control = ControlSocket::open()
-        .map_err(|error| {
-            (options.notify)(&format!(
-                "`trackway control` cannot reach this recording: {error}"
-            ))
-        })
-        .ok();
+    let control = ControlSocket::open_or_say(options.notify);
     let mut snapshots = Snapshots::begin(options, board.clone(), clock.description().base_ns);
     let (totals, samples, interrupted, end_ns, thread_stacks) = std::thread::scope(|scope| {
         let program = match child {
@@ -218,10 +214,12 @@ fn record_to(
             sampling: sampling.as_mut(),
             clock: &clock,
             count_looks: ((0, 0), 0),
-            schedule: Schedule::begin(&options.windows, Instant::now()),
-            control: control.as_ref(),
-            snapshots: snapshots.as_mut(),
-            started,
+            switching: Switching {
+                schedule: Schedule::begin(&options.windows, Instant::now()),
+                control: control.as_ref(),
+                snapshots: snapshots.as_mut(),
+                started,
+            },
         };
         if ring.is_session() && options.windows.begins_open() {
             ring.begin_window(Cause::Recorder);
@@ -272,8 +270,7 @@ fn record_to(
             written: board.map_or(Vec::new(), |board| board.done()),
             refused: snapshots.refused,
         }),
-        windows: (options.windows.has_any() || ring.window_count() > 1 || ring.open_window().is_none())
-            .then(|| ring.window_count()),
+        windows: windows_to_tell(options, &ring),
         dropped_buffers: totals.dropped,
         damage: totals.is_damaged.then_some(totals.damaged),
         write_failure: sink.loss(totals.dropped),
@@ -282,6 +279,12 @@ fn record_to(
         recorder_cpu_seconds: cpu_seconds() - cpu_before,
         wall_seconds: started.elapsed().as_secs_f64(),
     })
+}
+
+/// How many windows there were; none if everything was one.
+fn windows_to_tell(options: &RecordOptions, ring: &Ring) -> Option<u32> {
+    let has_any = options.windows.has_any() || ring.window_count() > 1 || ring.open_window().is_none();
+    has_any.then(|| ring.window_count())
 }
 
 fn encoders(options: &RecordOptions) -> Result<Vec<ChunkEncoder>, RecordError> {

@@ -5,19 +5,15 @@ use std::time::{Duration, Instant};
 use crate::abi;
 use crate::clock::RecordingClock;
 use crate::collector::Collector;
-use crate::control::{ControlAnswer, ControlRequest, ControlSocket};
 use crate::program::{EndOfProgram, Program};
 use crate::ring::{BufferWords, Cause, Ring};
 use crate::sampling::Sampling;
 use crate::signals::Signals;
-use crate::snapshots::{Asker, Snapshots};
-use crate::windows::Schedule;
+use crate::switching::Switching;
 use crate::{ProgramEnd, Remains};
 
 /// The longest sleep, and so the longest delay until signals and the end of forked processes are noticed.
 const LONGEST_WAIT: Duration = Duration::from_millis(20);
-/// How often it is looked whether threads have handed over what a snapshot is to have.
-const SHORTEST_WAIT: Duration = Duration::from_millis(1);
 /// Interval between searches for buffers of threads and processes that are gone. The recorder also searches whenever
 /// the program lacks buffers.
 const SWEEP_INTERVAL: Duration = Duration::from_millis(100);
@@ -41,12 +37,7 @@ pub struct Recording<'a, 'scope> {
     pub clock: &'a RecordingClock,
     /// What the last look at the count of full buffers found, and how often.
     pub count_looks: ((u32, u32), u32),
-    pub schedule: Schedule,
-    /// None: it could not be made.
-    pub control: Option<&'a ControlSocket>,
-    /// None: this is no flight recorder.
-    pub snapshots: Option<&'a mut Snapshots>,
-    pub started: Instant,
+    pub switching: Switching<'a>,
 }
 
 impl Recording<'_, '_> {
@@ -69,12 +60,12 @@ impl Recording<'_, '_> {
             } else {
                 self.collector.collect()
             };
+            self.switching.poll(self.ring, self.clock, self.collector);
             if let Some(sampling) = &mut self.sampling {
                 sampling.poll(self.clock, self.collector);
             }
-            self.switch_windows();
             let is_interrupted = self.heed_signals(program_ended);
-            if self.ring.is_session() && (is_interrupted || self.schedule.is_over()) {
+            if self.ring.is_session() && (is_interrupted || self.switching.is_over()) {
                 self.leave();
                 return false;
             }
@@ -94,8 +85,7 @@ impl Recording<'_, '_> {
                 last_sweep = Instant::now();
             }
             if progress == 0 && all_ended && !is_overloaded && !self.collector.processes.any_lives() {
-                self.collector.take_marks();
-                self.take_snapshots();
+                self.switching.take_marks(self.ring, self.clock, self.collector);
                 return false;
             }
             if progress == 0 {
@@ -103,114 +93,10 @@ impl Recording<'_, '_> {
                     .sampling
                     .as_ref()
                     .map_or(LONGEST_WAIT, |sampling| sampling.wait());
-                let until_switch = self.schedule.wait(Instant::now()).unwrap_or(LONGEST_WAIT);
-                let until_switch = until_switch.min(match self.waits_for_snapshot() {
-                    true => SHORTEST_WAIT,
-                    false => LONGEST_WAIT,
-                });
                 self.ring
-                    .wait_for_full(seen, wait.min(until_switch).min(LONGEST_WAIT));
+                    .wait_for_full(seen, wait.min(self.switching.wait()).min(LONGEST_WAIT));
             }
         }
-    }
-
-    /// Opens and closes windows as the user wants it, and notes what happened.
-    fn switch_windows(&mut self) {
-        let stored = self.collector.stored_bytes();
-        self.schedule.poll(self.ring, Instant::now(), stored);
-        if let Some(control) = self.control {
-            control.serve(|request| self.answer(request));
-        }
-        self.collector.take_marks();
-        self.take_snapshots();
-    }
-
-    /// Asks for the snapshots that the program wants, and has those written that are ready.
-    fn take_snapshots(&mut self) {
-        let reasons = std::mem::take(&mut self.collector.wanted_snapshots);
-        let Some(snapshots) = &mut self.snapshots else {
-            return;
-        };
-        for reason in reasons {
-            // The summary says how many were refused.
-            let _ = snapshots.ask(self.ring, self.clock, Asker::Program, &reason);
-        }
-        if let Some(request) = snapshots.due(self.ring) {
-            self.collector.push_snapshot(request);
-        }
-    }
-
-    fn waits_for_snapshot(&self) -> bool {
-        self.snapshots
-            .as_ref()
-            .is_some_and(|snapshots| snapshots.is_pending())
-    }
-
-    fn answer(&mut self, request: ControlRequest) -> ControlAnswer {
-        let stored = self.collector.stored_bytes();
-        match request {
-            ControlRequest::Start | ControlRequest::Stop if self.snapshots.is_some() => ControlAnswer::Refused(
-                "a flight recorder records all the time; `trackway control PID snapshot` writes what it holds".to_owned(),
-            ),
-            ControlRequest::Snapshot => self.snapshot(),
-            ControlRequest::Start if self.schedule.is_full(stored) => ControlAnswer::Refused(format!(
-                "the trace has its greatest size, {stored} bytes (--max-size)"
-            )),
-            ControlRequest::Start => {
-                self.schedule.give_up();
-                ControlAnswer::Done(match self.ring.begin_window(Cause::Control) {
-                    true => "recording".to_owned(),
-                    false => "recording already".to_owned(),
-                })
-            }
-            ControlRequest::Stop => {
-                self.schedule.give_up();
-                ControlAnswer::Done(match self.ring.end_window(Cause::Control) {
-                    true => "recording is off; the program runs on".to_owned(),
-                    false => "recording was off already".to_owned(),
-                })
-            }
-            ControlRequest::Mark(text) if text.is_empty() => {
-                ControlAnswer::Refused("a mark needs a text".to_owned())
-            }
-            ControlRequest::Mark(text) => {
-                self.ring.mark(&text);
-                ControlAnswer::Done("marked".to_owned())
-            }
-            ControlRequest::Status => ControlAnswer::Done(self.status(stored)),
-        }
-    }
-
-    fn snapshot(&mut self) -> ControlAnswer {
-        let Some(snapshots) = &mut self.snapshots else {
-            return ControlAnswer::Refused(
-                "this is no flight recorder (`trackway record --flight 512M`): all is written as it comes"
-                    .to_owned(),
-            );
-        };
-        let asked = snapshots.ask(
-            self.ring,
-            self.clock,
-            Asker::Control,
-            "`trackway control` asked for it",
-        );
-        match asked {
-            Ok(path) => ControlAnswer::Written(path),
-            Err(reason) => ControlAnswer::Refused(reason),
-        }
-    }
-
-    fn status(&self, stored_bytes: u64) -> String {
-        let now = match self.ring.open_window() {
-            Some(_) => "recording",
-            None => "not recording",
-        };
-        format!(
-            "{now}; {} windows so far; {stored_bytes} bytes stored of {} bytes recorded in {:.1} s",
-            self.ring.window_count(),
-            self.collector.totals.record_bytes,
-            self.started.elapsed().as_secs_f64()
-        )
     }
 
     /// Whether a process was forked that has not shown itself yet. A child that is killed at once never does.

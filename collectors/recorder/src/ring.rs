@@ -392,19 +392,23 @@ fn wake_all(word: &AtomicU32) {
     let _ = futex::wake(word, futex::Flags::empty(), i32::MAX as u32);
 }
 
+fn flags(options: &RecordOptions) -> u32 {
+    let flags = [
+        (options.when_full == WhenFull::Drop, abi::DROP_WHEN_FULL),
+        (options.dump_oracle, abi::DUMP_ORACLE),
+        (options.flight.is_some(), abi::KEEPS_NEWEST),
+        (options.windows.has_any(), abi::HAS_WINDOWS),
+    ];
+    let set = flags.into_iter().filter(|(is_set, _)| *is_set);
+    set.fold(0, |all, (_, flag)| all | flag)
+}
+
 fn new_header(options: &RecordOptions, layout: &Layout) -> RingHeader {
-    let drop_flag = if options.when_full == WhenFull::Drop {
-        abi::DROP_WHEN_FULL
-    } else {
-        0
-    };
-    let dump_flag = if options.dump_oracle { abi::DUMP_ORACLE } else { 0 };
     // SAFETY: the header consists of integers and atomic integers, for all of which 0 is valid.
     let mut header: RingHeader = unsafe { std::mem::zeroed() };
     header.magic = abi::RING_MAGIC;
     header.abi = abi::ABI;
-    let flight_flag = options.flight.map_or(0, |_| abi::KEEPS_NEWEST);
-    header.flags = drop_flag | dump_flag | flight_flag;
+    header.flags = flags(options);
     header.total_size = layout.total_size;
     header.buffer_size = layout.buffer_size;
     header.buffer_count = layout.buffer_count;

@@ -131,7 +131,7 @@ impl Sampling {
         if !self.wait().is_zero() {
             return;
         }
-        self.drain(clock);
+        self.drain(clock, collector);
         let is_full = self.gathered.samples.len() >= CHUNK_SAMPLES;
         if is_full || self.last_chunk.elapsed() >= CHUNK_TIME {
             self.push(collector);
@@ -140,15 +140,17 @@ impl Sampling {
 
     /// Takes what is left, and gives the collector all code that was seen.
     pub fn finish(mut self, clock: &RecordingClock, collector: &mut Collector) -> SamplesSummary {
-        self.drain(clock);
+        self.drain(clock, collector);
         self.push(collector);
         self.summary.refused_stops = self.sampler.refused_stops();
         collector.add_seen_code(self.sampler.seen_code());
         self.summary
     }
 
-    fn drain(&mut self, clock: &RecordingClock) {
-        let samples = self.sampler.drain(clock.offset_ns());
+    /// Of windows whose marks the collector has taken: what lies between them is left out.
+    fn drain(&mut self, clock: &RecordingClock, collector: &Collector) {
+        let is_wanted = |time_ns| collector.was_recording(time_ns);
+        let samples = self.sampler.drain(clock.offset_ns(), &is_wanted);
         self.next_drain = Instant::now() + self.interval;
         self.summary.samples += samples.samples.len() as u64;
         self.summary.lost += samples.lost;

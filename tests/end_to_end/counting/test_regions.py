@@ -89,6 +89,20 @@ class Regions(unittest.TestCase):
         self.check(build_c, {**REGIONS, **GLOBBED}, "-O2", "--region=globbed_*")
 
 
+class Windows(unittest.TestCase):
+    """Counting isn't switched on and off, and the recorder says so."""
+
+    def test_are_refused_or_without_effect(self):
+        with tools.folder() as folder:
+            program, trace = build_c(folder, counting.compile_counting, "-O2"), f"{folder}/trace"
+            refused = tools.trackway("record", "--start-after", "1s", "-o", trace, "--", program, check=False)
+            self.assertEqual(refused.returncode, 2)
+            self.assertIn("count do so from start to end", refused.stderr)
+            done = tools.record(trace, "sh", "-c", f"{program}; exit $?", options=("--duration", "1ms"))
+            self.assertIn("OF THE WHOLE RUN", done.stderr)
+            self.assertEqual(touched(trace), REGIONS)
+
+
 class Threads(unittest.TestCase):
     def test_imbalance(self):
         with tools.folder() as folder:

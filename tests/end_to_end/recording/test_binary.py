@@ -3,6 +3,7 @@
 import collections
 import csv
 import io
+import json
 import os
 import re
 import shutil
@@ -208,6 +209,71 @@ class Allocations(unittest.TestCase):
         }
         names = "allocations", "allocated_bytes", "never_released"
         self.assertEqual({name: tuple(int(row[column]) for column in names) for name, row in found.items()}, expected)
+
+
+class Windows(unittest.TestCase):
+    """Recording that is switched on and off."""
+
+    def check(self, what, *options):
+        """Whatever lies between two switches is whole: of each thread there are no more gaps than windows begin."""
+        program = compiled(tools.PROGRAMS / "binary_windows.c", "-O1", "-pthread")
+        expected = tools.run(program, what, 1, check=False)
+        with tools.folder() as folder:
+            trace = f"{folder}/trace"
+            done = recorded(trace, program, what, 2000, options=options, check=False)
+            self.assertEqual((done.stdout, done.returncode), (expected.stdout, 4), done.stderr)
+            first, second, size = done.stdout.splitlines()[0].split()
+            opened = int(re.search(r" in ([\d,]+) windows?,", done.stderr).group(1).replace(",", ""))
+            self.assertGreater(verified(trace), 0)
+            found = self.stretches(trace, (int(first, 16), int(second, 16)), int(size))
+        threads = 1 if what == "main" else 2
+        self.assertEqual(len(found), threads)
+        for count, stretches in found.values():
+            self.assertTrue(0 < stretches <= opened, (stretches, opened))
+            self.assertGreater(count, 1000)
+        return opened
+
+    def stretches(self, trace, arrays, size):
+        """Stores to each array that were recorded, and of how many stretches without a gap they consist."""
+        found = {}
+        for line in tools.trackway("dump", "--json", trace).stdout.splitlines():
+            if '"kind":"store"' not in line:
+                continue
+            address = int(json.loads(line)["address"], 16)
+            array = next((array for array in arrays if array <= address < array + size), None)
+            if array is None:
+                continue
+            count, stretches, expected = found.get(array, (0, 0, None))
+            stretches += address != expected
+            found[array] = count + 1, stretches, array + (address + 4 - array) % size
+        return {array: (count, stretches) for array, (count, stretches, _) in found.items()}
+
+    def test_what_lies_in_bursts_is_whole(self):
+        self.assertGreater(self.check("main", "--bursts", "10ms/300ms"), 2)
+
+    def test_threads_follow(self):
+        self.assertGreater(self.check("threads", "--bursts", "10ms/300ms"), 2)
+
+    def test_forked_processes_follow(self):
+        self.assertGreater(self.check("fork", "--bursts", "10ms/300ms"), 2)
+
+    def test_time_decides(self):
+        self.assertEqual(self.check("main", "--start-after", "1s", "--duration", "30ms"), 1)
+
+    def test_size_decides(self):
+        self.assertEqual(self.check("main", "--max-size", "1M"), 1)
+
+    def test_programs_do_in_bursts_what_they_do_without_us(self):
+        text = tools.ROOT / "docs" / "format.md"
+        for script in ("for i in 3 1 2; do echo $i; done | sort; (echo sub | tr a-z A-Z); exit 5",
+                       f"sort {text} | uniq -c | md5sum; xz -c {text} | xz -dc | cksum",
+                       "/usr/bin/python3 -c 'print(sum(i * i for i in range(100000)))'"):
+            with self.subTest(script), tools.folder() as folder:
+                expected = tools.run("sh", "-c", script, check=False)
+                trace = f"{folder}/trace"
+                done = recorded(trace, "sh", "-c", script, options=("--bursts", "2ms/10ms"), check=False)
+                self.assertEqual((done.stdout, done.returncode), (expected.stdout, expected.returncode), done.stderr)
+                self.assertGreater(verified(trace), 0)
 
 
 class Processes(unittest.TestCase):

@@ -286,6 +286,76 @@ class Tick(Sampled):
         self.assertAlmostEqual(chase / (chase + compute), chased / (chased + computed), delta=2 * POINTS)
 
 
+def windows(trace):
+    """When they opened and closed."""
+    marks = [event for event in samples(trace) if event.get("mark") in ("opens", "closes")]
+    times = {kind: [mark["time_ns"] for mark in marks if mark["mark"] == kind] for kind in ("opens", "closes")}
+    return list(itertools.zip_longest(times["opens"], times["closes"], fillvalue=1 << 63))
+
+
+class Windows(Sampled):
+    """Sampling that is switched on and off."""
+
+    def check(self, trace, most):
+        """Samples lie in windows, and stand for their time."""
+        opened, found = windows(trace), [event for event in samples(trace) if "sample" in event]
+        self.assertTrue(0 < len(opened) <= most, opened)
+        for sample in found:
+            self.assertTrue(any(begin <= sample["time_ns"] <= end for begin, end in opened), (sample["time_ns"], opened))
+        self.assertGreater(len(found), 20)
+        # One thread runs all the time, unless something else does.
+        self.assertLess(sum(sample["weight"] for sample in found), 1.1 * sum(end - begin for begin, end in opened))
+        self.assertIn("invariants: hold", tools.trackway("verify", trace).stdout)
+
+    def test_time_decides(self):
+        with tools.folder() as folder:
+            done, trace = self.record(folder, 1, options=("--sample=1000Hz", "--start-after", "300ms", "--duration", "400ms"))
+            self.check(trace, 1)
+            self.assertIn("in 1 window", done.stderr)
+
+    def test_bursts_return(self):
+        with tools.folder() as folder:
+            _, trace = self.record(folder, 1, options=("--sample=1000Hz", "--bursts", "50ms/200ms"))
+            self.check(trace, 20)
+            self.assertGreater(len(windows(trace)), 3)
+
+    def test_a_process_that_runs_already_is_left_alone(self):
+        with tools.folder() as folder:
+            trace = f"{folder}/trace"
+            process = subprocess.Popen([program(), "3"], stdout=subprocess.PIPE, text=True)
+            done = tools.trackway("record", "--sample=1000Hz", "--pid", process.pid, "--duration", "500ms", "-o", trace)
+            self.assertIsNone(process.poll(), "it still runs")
+            self.assertIn("in 1 window", done.stderr)
+            self.check(trace, 1)
+            self.assertIn("the program runs on", tools.trackway("info", trace).stdout)
+            output, _ = process.communicate(timeout=tools.TIME_LIMIT_S)
+            self.assertEqual((process.returncode, output.split()[0]), (0, "chase"))
+
+    def test_control(self):
+        with tools.folder() as folder:
+            trace = f"{folder}/trace"
+            process = subprocess.Popen([program(), "4"], stdout=subprocess.DEVNULL)
+            command = [tools.TRACKWAY, "record", "--sample=1000Hz", "--paused", "--pid", str(process.pid), "-o", trace]
+            recorder = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+            self.addCleanup(recorder.kill)
+            control = lambda *words, check=True: tools.trackway("control", recorder.pid, *words, check=check)
+            for _ in range(100):
+                if control("status", check=False).returncode == 0:
+                    break
+                time.sleep(0.05)
+            self.assertIn("not recording; 0 windows", control("status").stdout)
+            self.assertEqual(control("start").stdout, "recording\n")
+            control("mark", "half way")
+            time.sleep(0.3)
+            control("stop")
+            self.assertIn("not recording; 1 windows", control("status").stdout)
+            process.wait(tools.TIME_LIMIT_S)
+            _, said = recorder.communicate(timeout=tools.TIME_LIMIT_S)
+            self.assertEqual(recorder.returncode, 0, said)
+            self.check(trace, 1)
+            self.assertIn("half way", tools.trackway("info", trace).stdout)
+
+
 class Ends(Sampled):
     def test_what_a_debugger_has_lacks_windows_and_says_so(self):
         with tools.folder() as folder:

@@ -179,6 +179,7 @@ fn constants() -> impl Iterator<Item = (&'static str, u64)> {
         ("TRACKWAY_DROP_WHEN_FULL", DROP_WHEN_FULL),
         ("TRACKWAY_DUMP_ORACLE", DUMP_ORACLE),
         ("TRACKWAY_KEEPS_NEWEST", KEEPS_NEWEST),
+        ("TRACKWAY_HAS_WINDOWS", HAS_WINDOWS),
         ("TRACKWAY_FREE", FREE),
         ("TRACKWAY_OWNED", OWNED),
         ("TRACKWAY_FULL", FULL),

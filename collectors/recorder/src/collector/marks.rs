@@ -1,10 +1,15 @@
 //! What happened to the recording, from the ring's table of marks into the trace.
 
+use std::collections::VecDeque;
+
 use trackway_trace::{ChunkKind, MarkInfo, MarkKind};
 
 use super::Collector;
 use crate::abi;
 use crate::ring::MarkWords;
+
+/// Switches that are remembered: samples are asked about those of the last milliseconds only.
+const MOST_SWITCHES: usize = 4096;
 
 /// How far the table of marks has been taken.
 #[derive(Default)]
@@ -12,6 +17,28 @@ pub struct MarksTaken {
     next: u32,
     /// The trace says when the window that was open from the start began.
     has_begun: bool,
+    /// When recording was switched, and whether on.
+    switches: VecDeque<(u64, bool)>,
+}
+
+impl MarksTaken {
+    fn remember_switches(&mut self, infos: &[MarkInfo]) {
+        let switches = infos.iter().filter(|info| info.kind != MarkKind::Mark);
+        self.switches
+            .extend(switches.map(|info| (info.ns, info.kind == MarkKind::Opens)));
+        let surplus = self.switches.len().saturating_sub(MOST_SWITCHES);
+        self.switches.drain(..surplus);
+    }
+
+    /// Whether recording was on at a time; `now`: whether it is.
+    fn was_on(&self, ns: u64, now: bool) -> bool {
+        let later = self.switches.partition_point(|(at, _)| *at <= ns);
+        match (later.checked_sub(1), self.switches.front()) {
+            (Some(last), _) => self.switches[last].1,
+            (None, Some((_, first))) => !first,
+            (None, None) => now,
+        }
+    }
 }
 
 impl Collector<'_> {
@@ -24,6 +51,7 @@ impl Collector<'_> {
         self.wanted_snapshots.extend(reasons);
         let mut infos: Vec<MarkInfo> = marks.iter().filter_map(|mark| self.mark_info(mark)).collect();
         infos.retain(|info| info.kind == MarkKind::Mark || !self.keeps_newest);
+        self.marks.remember_switches(&infos);
         if !self.marks.has_begun && infos.iter().any(|info| info.kind != MarkKind::Mark) {
             self.marks.has_begun = true;
             infos.splice(0..0, self.first_window(&infos[0]));
@@ -31,6 +59,11 @@ impl Collector<'_> {
         if !infos.is_empty() {
             self.push_json(ChunkKind::Marks, 0, &infos);
         }
+    }
+
+    /// Whether a window was open at a time of the trace, of those whose marks were taken.
+    pub fn was_recording(&self, ns: u64) -> bool {
+        self.marks.was_on(ns, self.ring.open_window().is_some())
     }
 
     /// The window that was open from the start: without others nothing needs to be said of it.
@@ -81,5 +114,43 @@ fn cause_name(cause: u32, kind: &MarkKind) -> &'static str {
         abi::BY_SIZE => "limit",
         _ if *kind == MarkKind::Closes => "end",
         _ => "start",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn switched(at: &[(u64, bool)]) -> MarksTaken {
+        let info = |&(ns, is_on): &(u64, bool)| MarkInfo {
+            ns,
+            kind: if is_on { MarkKind::Opens } else { MarkKind::Closes },
+            ..MarkInfo::default()
+        };
+        let mut taken = MarksTaken::default();
+        taken.remember_switches(&at.iter().map(info).collect::<Vec<_>>());
+        taken
+    }
+
+    #[test]
+    fn recording_is_on_from_a_switch_to_the_next() {
+        let taken = switched(&[(10, true), (20, false), (30, true)]);
+        let on = |ns| taken.was_on(ns, true);
+        assert_eq!(
+            [9, 10, 19, 20, 29, 30, 99].map(on),
+            [false, true, true, false, false, true, true]
+        );
+        assert!(switched(&[(10, false)]).was_on(5, false), "it began so");
+        assert!(switched(&[]).was_on(5, true) && !switched(&[]).was_on(5, false));
+    }
+
+    #[test]
+    fn old_switches_are_forgotten() {
+        let at: Vec<(u64, bool)> = (0..2 * MOST_SWITCHES as u64)
+            .map(|ns| (ns, ns % 2 == 0))
+            .collect();
+        let taken = switched(&at);
+        assert_eq!(taken.switches.len(), MOST_SWITCHES);
+        assert!(taken.was_on(at.len() as u64 - 2, true) && !taken.was_on(at.len() as u64 - 1, true));
     }
 }

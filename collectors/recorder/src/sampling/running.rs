@@ -10,17 +10,30 @@ use trackway_trace::EndInfo;
 use super::Sampling;
 use crate::clock::Calibration;
 use crate::collector::Collector;
+use crate::control::ControlSocket;
 use crate::encoding::{self, Settings};
 use crate::process_handle::open_process;
 use crate::ring::Ring;
 use crate::signals::Signals;
 use crate::sink::{self, Sink};
+use crate::switching::Switching;
+use crate::windows::Schedule;
 use crate::{
-    cpu_seconds, encoders, machine, missing_reason, trace_error, CountsSummary, ProgramEnd, RecordError,
-    RecordOptions, RecordSummary, Remains,
+    cpu_seconds, encoders, machine, missing_reason, trace_error, windows_to_tell, CountsSummary, ProgramEnd,
+    RecordError, RecordOptions, RecordSummary, Remains,
 };
 
-/// Samples the process until it ends, or until SIGINT, SIGTERM, SIGHUP or SIGQUIT comes; then it goes on unsampled.
+/// Why sampling a process ends.
+#[derive(Clone, Copy)]
+enum End {
+    Interrupted,
+    /// What the user wanted is sampled.
+    Left,
+    OfProcess,
+}
+
+/// Samples the process until it ends, or until SIGINT, SIGTERM, SIGHUP or SIGQUIT comes, or the last window closes; then
+/// it goes on unsampled.
 ///
 /// # Errors
 /// If there is no such process, or if the kernel doesn't let this user sample it.
@@ -53,31 +66,38 @@ pub fn sample_process(options: &RecordOptions, pid: u32) -> Result<RecordSummary
     let sink = Sink::new(sink::open(options)?, options.compression).map_err(trace_error)?;
     let encoders = encoders(options)?;
     let output = encoding::Output::new(sink, Settings::default());
-    let (totals, samples, interrupted) = std::thread::scope(|scope| {
+    let control = ControlSocket::open_or_say(options.notify);
+    let (totals, samples, end) = std::thread::scope(|scope| {
         let queue = encoding::start(encoders, &output, &ring, scope);
         let mut collector = Collector::new(&ring, queue, &clock);
         collector.start(&start_info);
-        let interrupted = loop {
+        let mut switching = Switching {
+            schedule: Schedule::begin(&options.windows, Instant::now()),
+            control: control.as_ref(),
+            snapshots: None,
+            started,
+        };
+        let end = loop {
+            switching.poll(&ring, &clock, &mut collector);
             sampling.poll(&clock, &mut collector);
             if signals.pending().next().is_some() {
-                break true;
+                break End::Interrupted;
             }
-            if ends_within(&process, sampling.wait()) {
-                break false;
+            if switching.is_over() {
+                break End::Left;
+            }
+            if ends_within(&process, sampling.wait().min(switching.wait())) {
+                break End::OfProcess;
             }
         };
         let samples = sampling.finish(&clock, &mut collector);
         collector.push_names(options);
-        (
-            collector.finish(missing_reason(options), None),
-            samples,
-            interrupted,
-        )
+        (collector.finish(missing_reason(options), None), samples, end)
     });
-    let reason = if interrupted {
-        "interrupted"
-    } else {
-        "program ended"
+    let reason = match end {
+        End::Interrupted => "interrupted",
+        End::Left => "the program runs on",
+        End::OfProcess => "program ended",
     };
     let (mut sink, _) = output.into_parts();
     sink.finish(&EndInfo {
@@ -100,9 +120,9 @@ pub fn sample_process(options: &RecordOptions, pid: u32) -> Result<RecordSummary
         counts: CountsSummary::default(),
         samples: Some(samples),
         stored_bytes: sink.stored_bytes(),
-        lost_marks: 0,
+        lost_marks: totals.lost_marks,
         snapshots: None,
-        windows: None,
+        windows: windows_to_tell(options, &ring),
         dropped_buffers: totals.dropped,
         damage: None,
         write_failure: sink.loss(totals.dropped),

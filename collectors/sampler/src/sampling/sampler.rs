@@ -60,8 +60,9 @@ impl Sampler {
         &self.info
     }
 
-    /// Takes what the kernel has. `offset_ns` added to CLOCK_MONOTONIC gives the trace's time.
-    pub fn drain(&mut self, offset_ns: i64) -> Samples {
+    /// Takes what the kernel has. `offset_ns` added to CLOCK_MONOTONIC gives the trace's time. Samples whose time isn't
+    /// wanted are left out.
+    pub fn drain(&mut self, offset_ns: i64, is_wanted: &dyn Fn(u64) -> bool) -> Samples {
         let mut records = std::mem::take(&mut self.records);
         let layout = self.events.layout;
         for ring in &mut self.events.rings {
@@ -70,6 +71,7 @@ impl Sampler {
         for record in &mut records {
             shift(record, offset_ns);
         }
+        records.retain(|record| sample_of(record).is_none_or(|sample| is_wanted(sample.time_ns)));
         self.see_by_tick(&mut records);
         // What was mapped is known before samples of it, whichever processor's buffer had them.
         records.sort_by_key(time_of);

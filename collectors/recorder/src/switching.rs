@@ -1,0 +1,151 @@
+//! What happens to a recording while it runs: its windows open and close, by the clock and as it is told from outside, and
+//! snapshots are written.
+
+use std::time::{Duration, Instant};
+
+use crate::clock::RecordingClock;
+use crate::collector::Collector;
+use crate::control::{ControlAnswer, ControlRequest, ControlSocket};
+use crate::ring::{Cause, Ring};
+use crate::snapshots::{Asker, Snapshots};
+use crate::windows::Schedule;
+
+/// How often it is looked whether threads have handed over what a snapshot is to have.
+const SHORTEST_WAIT: Duration = Duration::from_millis(1);
+
+pub struct Switching<'a> {
+    pub schedule: Schedule,
+    /// None: it could not be made.
+    pub control: Option<&'a ControlSocket>,
+    /// None: this is no flight recorder.
+    pub snapshots: Option<&'a mut Snapshots>,
+    pub started: Instant,
+}
+
+/// What an answer to a question rests on.
+struct Scene<'s> {
+    ring: &'s Ring,
+    clock: &'s RecordingClock,
+    stored_bytes: u64,
+    record_bytes: u64,
+}
+
+impl Switching<'_> {
+    /// Whether the schedule opens no window any more.
+    pub fn is_over(&self) -> bool {
+        self.schedule.is_over()
+    }
+
+    /// How long there is nothing to do but to answer questions.
+    pub fn wait(&self) -> Duration {
+        let snapshots = self.snapshots.as_ref();
+        let until_ready = match snapshots.is_some_and(|snapshots| snapshots.is_pending()) {
+            true => SHORTEST_WAIT,
+            false => Duration::MAX,
+        };
+        let until_switch = self.schedule.wait(Instant::now());
+        until_switch.unwrap_or(Duration::MAX).min(until_ready)
+    }
+
+    /// Opens and closes windows as the user wants it, and notes what happened.
+    pub fn poll(&mut self, ring: &Ring, clock: &RecordingClock, collector: &mut Collector) {
+        let scene = Scene {
+            ring,
+            clock,
+            stored_bytes: collector.stored_bytes(),
+            record_bytes: collector.totals.record_bytes,
+        };
+        self.schedule.poll(ring, Instant::now(), scene.stored_bytes);
+        if let Some(control) = self.control {
+            control.serve(|request| self.answer(request, &scene));
+        }
+        self.take_marks(ring, clock, collector);
+    }
+
+    /// Notes what happened since the last time, and has those snapshots written that are asked for and ready.
+    pub fn take_marks(&mut self, ring: &Ring, clock: &RecordingClock, collector: &mut Collector) {
+        collector.take_marks();
+        let reasons = std::mem::take(&mut collector.wanted_snapshots);
+        let Some(snapshots) = &mut self.snapshots else {
+            return;
+        };
+        for reason in reasons {
+            // The summary says how many were refused.
+            let _ = snapshots.ask(ring, clock, Asker::Program, &reason);
+        }
+        if let Some(request) = snapshots.due(ring) {
+            collector.push_snapshot(request);
+        }
+    }
+
+    fn answer(&mut self, request: ControlRequest, scene: &Scene) -> ControlAnswer {
+        let (ring, stored) = (scene.ring, scene.stored_bytes);
+        match request {
+            ControlRequest::Start | ControlRequest::Stop if self.snapshots.is_some() => ControlAnswer::Refused(
+                "a flight recorder records all the time; `trackway control PID snapshot` writes what it holds".to_owned(),
+            ),
+            ControlRequest::Snapshot => self.snapshot(scene),
+            ControlRequest::Start if self.schedule.is_full(stored) => ControlAnswer::Refused(format!(
+                "the trace has its greatest size, {stored} bytes (--max-size)"
+            )),
+            ControlRequest::Start => {
+                self.schedule.give_up();
+                ControlAnswer::Done(match ring.begin_window(Cause::Control) {
+                    true => "recording".to_owned(),
+                    false => "recording already".to_owned(),
+                })
+            }
+            ControlRequest::Stop => {
+                self.schedule.give_up();
+                ControlAnswer::Done(match ring.end_window(Cause::Control) {
+                    true => "recording is off; the program runs on".to_owned(),
+                    false => "recording was off already".to_owned(),
+                })
+            }
+            ControlRequest::Mark(text) if text.is_empty() => {
+                ControlAnswer::Refused("a mark needs a text".to_owned())
+            }
+            ControlRequest::Mark(text) => {
+                ring.mark(&text);
+                ControlAnswer::Done("marked".to_owned())
+            }
+            ControlRequest::Status => ControlAnswer::Done(self.status(scene)),
+        }
+    }
+
+    fn snapshot(&mut self, scene: &Scene) -> ControlAnswer {
+        let Some(snapshots) = &mut self.snapshots else {
+            return ControlAnswer::Refused(
+                "this is no flight recorder (`trackway record --flight 512M`): all is written as it comes"
+                    .to_owned(),
+            );
+        };
+        let asked = snapshots.ask(
+            scene.ring,
+            scene.clock,
+            Asker::Control,
+            "`trackway control` asked for it",
+        );
+        match asked {
+            Ok(path) => ControlAnswer::Written(path),
+            Err(reason) => ControlAnswer::Refused(reason),
+        }
+    }
+
+    fn status(&self, scene: &Scene) -> String {
+        let now = match scene.ring.open_window() {
+            Some(_) => "recording",
+            None => "not recording",
+        };
+        let recorded = match scene.record_bytes {
+            0 => String::new(), // samples
+            bytes => format!(" of {bytes} bytes recorded"),
+        };
+        format!(
+            "{now}; {} windows so far; {} bytes stored{recorded} in {:.1} s",
+            scene.ring.window_count(),
+            scene.stored_bytes,
+            self.started.elapsed().as_secs_f64()
+        )
+    }
+}
