@@ -213,6 +213,11 @@ pub struct WindowArguments {
     /// Record for LENGTH in each period of EVERY, at a random time in it, such as 10ms/1s
     #[arg(long, value_name = "LENGTH/EVERY", value_parser = parse_bursts)]
     pub bursts: Option<Bursts>,
+    /// Record while a thread is in a region of interest (TRACKWAY_REGION_BEGIN of trackway.h and the like) of such a
+    /// name, such as solve or 'load*'; may be repeated
+    #[arg(long = "only-region", value_name = "GLOB", value_parser = parse_region_glob,
+          conflicts_with_all = ["paused", "start_after", "bursts", "binary", "sample", "flight"])]
+    pub only_regions: Vec<String>,
 }
 
 /// Recording all the time, and storing only what led to something.
@@ -263,7 +268,17 @@ impl WindowArguments {
             duration: self.duration,
             most_bytes: self.max_size,
             bursts: self.bursts,
+            only_regions: self.only_regions.clone(),
         }
+    }
+}
+
+fn parse_region_glob(text: &str) -> Result<String, String> {
+    match text.is_empty() || text.contains(['\n', '\0']) {
+        true => Err(
+            "expected the name of a region, in which * stands for any characters and ? for one".to_owned(),
+        ),
+        false => Ok(text.to_owned()),
     }
 }
 

@@ -5,9 +5,9 @@
 
 #include <stdint.h>
 
-// Raised whenever anything below changes. Instrumented objects refer to the symbol `__trackway_abi_10`, which only a
+// Raised whenever anything below changes. Instrumented objects refer to the symbol `__trackway_abi_11`, which only a
 // runtime of the same version defines: objects of different versions fail to link.
-#define TRACKWAY_ABI 10
+#define TRACKWAY_ABI 11
 
 // ---- Between the pass and the runtime ------------------------------------------------------------------------------
 
@@ -112,6 +112,11 @@ struct trackway_callee {
 //       or leaves the window at once.
 //   void __trackway_mark(const char *text)
 //       A mark in the trace.
+//   void __trackway_window_enter_region(const struct trackway_region *region)
+//   void __trackway_window_leave_region(const struct trackway_region *region)
+//   uint32_t __trackway_window_region_depth(void)
+//   void __trackway_window_leave_regions(uint32_t depth, const struct trackway_region *but)
+//       As those without `window` below, in programs that record: windows may be open in regions only.
 //   void __trackway_came_back(void)
 //       In landing pads and after what returns twice: records that were cut off there, and a wait for a buffer, become
 //       a gap.
@@ -190,6 +195,7 @@ enum trackway_ring_flags {
 #define TRACKWAY_HARDWARE_EVENTS 4
 #define TRACKWAY_MARKS 256
 #define TRACKWAY_CLOSINGS 32
+#define TRACKWAY_REGION_GLOBS 252
 
 // Arguments of perf_event_open.
 struct trackway_hardware_event {
@@ -238,6 +244,9 @@ struct trackway_ring {
     uint32_t session;             // how many recorders have come to a program that ran without one
     // When window n closed, in the ticks of the one that closed it, at n modulo TRACKWAY_CLOSINGS.
     _Alignas(64) uint64_t closed_ticks[TRACKWAY_CLOSINGS];
+    // If it isn't empty, windows are open while a thread is in one of these regions: globs, each with a line feed.
+    _Alignas(64) uint32_t regions_open; // how many of them threads are in
+    char only_regions[TRACKWAY_REGION_GLOBS];
 };
 
 // What happened, for the trace's list of marks. The recorder is woken for each quarter of the table, and reads
@@ -267,6 +276,7 @@ enum trackway_mark_cause {
     TRACKWAY_BY_TIME = 3,
     TRACKWAY_BY_BURST = 4,
     TRACKWAY_BY_SIZE = 5,
+    TRACKWAY_BY_REGION = 6, // of which the text is the name, where the window opens
 };
 
 // The recorder lives while `recorder_thread` is neither 0 nor has this bit (FUTEX_OWNER_DIED), which the kernel sets

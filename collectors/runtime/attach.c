@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 struct process __trackway_process;
-VISIBLE const char __trackway_abi_10 = TRACKWAY_ABI;
+VISIBLE const char __trackway_abi_11 = TRACKWAY_ABI;
 static pthread_once_t attached = PTHREAD_ONCE_INIT;
 
 void __trackway_complain(const char *message) {

@@ -11,8 +11,7 @@ static uint32_t open_window(const struct trackway_ring *ring) {
     return __atomic_load_n(&ring->window, __ATOMIC_ACQUIRE);
 }
 
-// The page with the word that modules look at; none if nobody ever records this process.
-static struct trackway_ring *first_page(void) {
+struct trackway_ring *__trackway_first_page(void) {
     return __trackway_process.dormant ? __trackway_process.dormant : __trackway_process.ring;
 }
 
@@ -28,13 +27,13 @@ static uint32_t recorded_window(struct trackway_ring *page) {
 }
 
 uint32_t __trackway_follow_window(void) {
-    struct trackway_ring *page = first_page();
+    struct trackway_ring *page = __trackway_first_page();
     __trackway_recorded_window = page ? recorded_window(page) : 0;
     return __trackway_recorded_window;
 }
 
 static uint32_t join_window(void) {
-    struct trackway_ring *page = first_page();
+    struct trackway_ring *page = __trackway_first_page();
     if (page && open_window(page) != __trackway_recorded_window)
         __trackway_leave_buffer();
     return __trackway_follow_window();
@@ -56,14 +55,14 @@ static void copy_text(struct trackway_mark *mark, const char *text) {
         mark->text[length] = 0;
 }
 
-static void note(struct trackway_ring *ring, uint32_t kind, uint32_t window, const char *text) {
+static void note(struct trackway_ring *ring, uint32_t kind, uint32_t window, uint32_t cause, const char *text) {
     uint32_t number = __atomic_fetch_add(&ring->marks, 1, __ATOMIC_RELAXED);
     struct trackway_mark *table = (struct trackway_mark *)(void *)((unsigned char *)ring + ring->mark_offset);
     struct trackway_mark *mark = &table[number % TRACKWAY_MARKS];
     __atomic_store_n(&mark->ready, 0, __ATOMIC_RELEASE);
     mark->kind = kind;
     mark->window = window;
-    mark->cause = TRACKWAY_BY_PROGRAM;
+    mark->cause = cause;
     mark->pid = __trackway_process.pid;
     mark->tid = (uint32_t)kernel_call(SYS_gettid, 0, 0, 0, 0);
     mark->ticks = __trackway_now_ticks();
@@ -74,15 +73,15 @@ static void note(struct trackway_ring *ring, uint32_t kind, uint32_t window, con
         __trackway_wake_recorder(ring);
 }
 
-static void open_new(struct trackway_ring *ring) {
+static void open_new(struct trackway_ring *ring, uint32_t cause, const char *text) {
     uint32_t none = 0, number = __atomic_add_fetch(&ring->windows, 1, __ATOMIC_RELAXED);
     if (__atomic_compare_exchange_n(&ring->window, &none, number, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
-        note(ring, TRACKWAY_OPENS, number, NULL);
+        note(ring, TRACKWAY_OPENS, number, cause, text);
 }
 
 // Whether anybody wants to know what the program asks for, at a glance.
 static bool has_recorder(void) {
-    const struct trackway_ring *page = first_page();
+    const struct trackway_ring *page = __trackway_first_page();
     return page && __trackway_takes_records(page);
 }
 
@@ -98,19 +97,19 @@ VISIBLE void __trackway_open_window(void) {
     __trackway_notice_fork();
     if (is_switchable()) {
         if (!open_window(__trackway_process.ring))
-            open_new(__trackway_process.ring);
+            open_new(__trackway_process.ring, TRACKWAY_BY_PROGRAM, NULL);
         join_window();
     }
     restore_signals(signals);
 }
 
-static void close_window(struct trackway_ring *ring) {
+static void close_window(struct trackway_ring *ring, uint32_t cause) {
     uint32_t open = open_window(ring);
     if (!open)
         return;
     __atomic_store_n(&ring->closed_ticks[open % TRACKWAY_CLOSINGS], __trackway_now_ticks(), __ATOMIC_RELAXED);
     if (__atomic_compare_exchange_n(&ring->window, &open, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
-        note(ring, TRACKWAY_CLOSES, open, NULL);
+        note(ring, TRACKWAY_CLOSES, open, cause, NULL);
     join_window();
 }
 
@@ -120,9 +119,66 @@ VISIBLE void __trackway_close_window(void) {
     uint64_t signals = block_signals();
     __trackway_notice_fork();
     if (is_switchable())
-        close_window(__trackway_process.ring);
+        close_window(__trackway_process.ring, TRACKWAY_BY_PROGRAM);
     restore_signals(signals);
 }
+
+// ---- By regions ----
+
+// Set in `regions_open` while the last region's end closes the window, so that one that begins meanwhile opens another.
+#define CLOSING UINT32_C(0x80000000)
+// A process that is killed while it closes one would let others wait for ever.
+#define LONGEST_WAIT 1000000
+
+static void count_region(struct trackway_ring *ring) {
+    for (int i = 0;; i++) {
+        uint32_t open = __atomic_load_n(&ring->regions_open, __ATOMIC_ACQUIRE);
+        uint32_t known = i < LONGEST_WAIT ? open : open & ~CLOSING;
+        if (!(known & CLOSING) && __atomic_compare_exchange_n(&ring->regions_open, &open, known + 1, false,
+                                                              __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+            return;
+    }
+}
+
+uint32_t __trackway_begin_window_of(const char *region) {
+    uint32_t session = TRACKWAY_NO_SESSION;
+    if (!has_recorder())
+        return session;
+    uint64_t signals = block_signals();
+    __trackway_notice_fork();
+    if (is_switchable()) {
+        struct trackway_ring *ring = __trackway_process.ring;
+        session = __atomic_load_n(&ring->session, __ATOMIC_ACQUIRE);
+        count_region(ring);
+        if (!open_window(ring))
+            open_new(ring, TRACKWAY_BY_REGION, region);
+        join_window();
+    }
+    restore_signals(signals);
+    return session;
+}
+
+// True if that was the last one, and the caller is to close the window.
+static bool uncount_region(struct trackway_ring *ring) {
+    uint32_t none = 0;
+    return __atomic_sub_fetch(&ring->regions_open, 1, __ATOMIC_ACQ_REL) == 0 &&
+           __atomic_compare_exchange_n(&ring->regions_open, &none, CLOSING, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+void __trackway_end_window_of(uint32_t session) {
+    if (!has_recorder())
+        return;
+    uint64_t signals = block_signals();
+    struct trackway_ring *ring = __trackway_process.ring;
+    bool is_ours = is_switchable() && session == __atomic_load_n(&ring->session, __ATOMIC_ACQUIRE);
+    if (is_ours && uncount_region(ring)) {
+        close_window(ring, TRACKWAY_BY_REGION);
+        __atomic_fetch_and(&ring->regions_open, ~CLOSING, __ATOMIC_ACQ_REL);
+    }
+    restore_signals(signals);
+}
+
+// ---- Marks ----
 
 static void note_text(uint32_t kind, const char *text) {
     if (!has_recorder())
@@ -130,7 +186,7 @@ static void note_text(uint32_t kind, const char *text) {
     uint64_t signals = block_signals();
     __trackway_notice_fork();
     if (__trackway_in_session())
-        note(__trackway_process.ring, kind, open_window(__trackway_process.ring), text);
+        note(__trackway_process.ring, kind, open_window(__trackway_process.ring), TRACKWAY_BY_PROGRAM, text);
     restore_signals(signals);
 }
 
@@ -139,7 +195,7 @@ VISIBLE void __trackway_mark(const char *text) { note_text(TRACKWAY_TEXT, text);
 VISIBLE void __trackway_snapshot(void) { note_text(TRACKWAY_SNAPSHOT, "the program asked for it"); }
 
 VISIBLE void __trackway_slow(uint64_t ns) {
-    const struct trackway_ring *page = first_page();
+    const struct trackway_ring *page = __trackway_first_page();
     if (!page || page->slow_us == 0 || ns / 1000 < page->slow_us)
         return;
     struct text text = {.length = 0};

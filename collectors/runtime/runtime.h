@@ -25,6 +25,8 @@ struct handler_frame {
     struct place place;          // where it was interrupted
 };
 
+#define TRACKWAY_NO_SESSION UINT32_MAX
+
 extern THREAD_LOCAL struct thread __trackway_own;
 extern VISIBLE THREAD_LOCAL struct trackway_thread __trackway_thread;
 extern HIDDEN const struct trackway_thread __trackway_no_room;
@@ -75,12 +77,27 @@ VISIBLE void __trackway_open_window(void);
 VISIBLE void __trackway_close_window(void);
 VISIBLE void __trackway_mark(const char *text);
 VISIBLE void __trackway_snapshot(void);
+// The page with the words of windows that modules look at; none if nobody ever records this process.
+struct trackway_ring *__trackway_first_page(void);
+// A window is open from here on, until as many regions have ended as began so. Gives the recorder's session, or
+// TRACKWAY_NO_SESSION if nobody records.
+uint32_t __trackway_begin_window_of(const char *region);
+void __trackway_end_window_of(uint32_t session);
 // The program tells how long something took that should be fast.
 VISIBLE void __trackway_slow(uint64_t ns);
 // The number of the window that is open now, or 0. The thread is in that one from now on.
 uint32_t __trackway_follow_window(void);
 
+// window_regions.c
+VISIBLE void __trackway_window_enter_region(const struct trackway_region *region);
+VISIBLE void __trackway_window_leave_region(const struct trackway_region *region);
+VISIBLE void __trackway_window_enter_scope(const struct trackway_region *region);
+VISIBLE void __trackway_window_leave_scope(const struct trackway_region *region);
+VISIBLE uint32_t __trackway_window_region_depth(void);
+VISIBLE void __trackway_window_leave_regions(uint32_t depth, const struct trackway_region *but);
+
 // nodes.c
+bool __trackway_is_same_name(const char *one, const char *other);
 // Gives the module's counters their place. False if there is no room for them.
 bool __trackway_place_counters(struct trackway_module *module);
 

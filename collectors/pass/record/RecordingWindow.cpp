@@ -1,6 +1,7 @@
 #include "record/RecordingWindow.h"
 
 #include "abi.h"
+#include "regions/Regions.h"
 
 using namespace llvm;
 
@@ -42,8 +43,27 @@ static void addCallers(const Function &Callee, DenseSet<const Function *> &To) {
     }
 }
 
+// Regions end where their function does at the latest, so that who calls it is in the right copy before and after.
+static void addCallersOfRegions(const Function &Mark, bool IsOfGuard, DenseSet<const Function *> &To) {
+    for (const User *U : Mark.users()) {
+        auto *Call = dyn_cast<CallBase>(U);
+        if (!Call || Call->getCalledOperand() != &Mark)
+            continue;
+        const Function *Around = Call->getFunction();
+        To.insert(Around);
+        if (IsOfGuard)
+            addCallersOfRegions(*Around, /*IsOfGuard=*/false, To);
+    }
+}
+
 DenseSet<const Function *> functionsThatSwitch(const Module &M) {
     DenseSet<const Function *> Found;
+    for (StringRef Name : windowMarks())
+        if (const Function *Mark = M.getFunction(Name))
+            addCallersOfRegions(*Mark, /*IsOfGuard=*/false, Found);
+    for (StringRef Name : windowScopeMarks())
+        if (const Function *Mark = M.getFunction(Name))
+            addCallersOfRegions(*Mark, /*IsOfGuard=*/true, Found);
     for (StringRef Name : {"__trackway_open_window", "__trackway_close_window"})
         if (const Function *Switch = M.getFunction(Name))
             addCallers(*Switch, Found);

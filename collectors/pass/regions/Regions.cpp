@@ -34,6 +34,11 @@ constexpr StringRef Enter = "__trackway_enter_region", Leave = "__trackway_leave
                     LeaveAll = "__trackway_leave_regions", Depth = "__trackway_region_depth",
                     EnterScope = "__trackway_enter_scope", LeaveScope = "__trackway_leave_scope";
 
+// The same in programs that record.
+constexpr StringRef WindowMarks[] = {"__trackway_window_enter_region", "__trackway_window_leave_region",
+                                     "__trackway_window_leave_regions"};
+constexpr StringRef WindowScopeMarks[] = {"__trackway_window_enter_scope", "__trackway_window_leave_scope"};
+
 constexpr StringRef Annotation = "trackway.region";
 
 StringRef calleeName(const CallBase &Call) {
@@ -74,7 +79,7 @@ const ConstantDataSequential *literal(Value *V) {
 // The regions of a module: struct trackway_region of abi.h for each name.
 class Runtime {
   public:
-    explicit Runtime(Module &M) : M(M), C(M.getContext()) {}
+    Runtime(Module &M, bool Counts) : M(M), C(M.getContext()), Counts(Counts) {}
 
     void enter(IRBuilder<> &B, StringRef Region, bool IsScope = false) {
         call(B, IsScope ? EnterScope : Enter, Type::getVoidTy(C), {region(Region)});
@@ -94,11 +99,18 @@ class Runtime {
         SmallVector<Type *, 1> Types;
         for (Value *A : Arguments)
             Types.push_back(A->getType());
-        FunctionCallee Callee = M.getOrInsertFunction(Name, FunctionType::get(Result, Types, false));
+        FunctionCallee Callee = M.getOrInsertFunction(nameOf(Name), FunctionType::get(Result, Types, false));
         cast<Function>(Callee.getCallee())->setDoesNotThrow();
         CallInst *Call = B.CreateCall(Callee, Arguments);
         Call->setDoesNotThrow();
         return Call;
+    }
+
+    std::string nameOf(StringRef Name) const {
+        if (Counts)
+            return Name.str();
+        Name.consume_front("__trackway_");
+        return ("__trackway_window_" + Name).str();
     }
 
     GlobalVariable *region(StringRef Name) {
@@ -118,6 +130,7 @@ class Runtime {
 
     Module &M;
     LLVMContext &C;
+    bool Counts;
     StringMap<GlobalVariable *> Regions;
 };
 
@@ -307,7 +320,9 @@ class FunctionRegions {
 
 class ModuleRegions {
   public:
-    ModuleRegions(Module &M, ArrayRef<std::string> Globs) : M(M), R(M), Globs(Globs) { readAnnotations(); }
+    ModuleRegions(Module &M, bool Counts, ArrayRef<std::string> Globs) : M(M), R(M, Counts), Globs(Globs) {
+        readAnnotations();
+    }
 
     void run() {
         for (Function &F : M)
@@ -406,14 +421,6 @@ class ModuleRegions {
     DenseSet<const Function *> Annotated;
 };
 
-void takeMarksOut(Module &M) {
-    for (StringRef Name : {Begin, End, BeginScope, EndScope})
-        if (Function *Callee = M.getFunction(Name))
-            for (User *U : make_early_inc_range(Callee->users()))
-                if (auto *Call = dyn_cast<CallInst>(U))
-                    Call->eraseFromParent();
-}
-
 } // namespace
 
 bool isRegionMark(const CallBase &Call) {
@@ -436,8 +443,8 @@ bool isScopeMark(const CallBase &Call) {
     return Name == EnterScope || Name == LeaveScope;
 }
 
-void leaveRegionsBehind(CallInst &SetJump) {
-    Runtime R(*SetJump.getModule());
+static void leaveRegionsBehind(CallInst &SetJump, bool Counts) {
+    Runtime R(*SetJump.getModule(), Counts);
     IRBuilder<> B(&SetJump);
     // The depth is kept in memory, since registers need not survive.
     BasicBlock &Entry = SetJump.getFunction()->getEntryBlock();
@@ -447,15 +454,29 @@ void leaveRegionsBehind(CallInst &SetJump) {
     R.leaveAll(B, B.CreateLoad(B.getInt32Ty(), Kept, true), std::nullopt);
 }
 
+void leaveRegionsBehind(CallInst &SetJump) { leaveRegionsBehind(SetJump, /*Counts=*/true); }
+
 bool hasRegions(const Module &M) { return M.getFunction(Enter) || M.getFunction(EnterScope); }
 
+// Where nothing switches windows, functions that call setjmp need not.
+static void leaveWindowRegionsBehind(Module &M) {
+    if (none_of(WindowMarks, [&](StringRef Name) { return M.getFunction(Name); }))
+        return;
+    SmallVector<CallInst *, 1> Twice;
+    for (Function &F : M)
+        for (Instruction &I : instructions(F))
+            if (auto *Call = dyn_cast<CallInst>(&I); Call && Call->hasFnAttr(Attribute::ReturnsTwice))
+                Twice.push_back(Call);
+    for (CallInst *Call : Twice)
+        leaveRegionsBehind(*Call, /*Counts=*/false);
+}
+
+ArrayRef<StringRef> windowMarks() { return WindowMarks; }
+ArrayRef<StringRef> windowScopeMarks() { return WindowScopeMarks; }
+
 PreservedAnalyses RegionPass::run(Module &M, ModuleAnalysisManager &) {
-    if (Counts) {
-        ModuleRegions(M, Globs).run();
-        inheritRegions(M);
-    } else {
-        takeMarksOut(M);
-    }
+    ModuleRegions(M, Counts, Globs).run();
+    Counts ? inheritRegions(M) : leaveWindowRegionsBehind(M);
     return PreservedAnalyses::none();
 }
 

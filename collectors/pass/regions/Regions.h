@@ -5,6 +5,9 @@
 // all ways that lead there, and no longer than its function. So break, return and exceptions leave it. This is decided
 // before inlining, while functions are what their author wrote.
 //
+// In programs that record, the same marks become calls of functions of their own (`__trackway_window_...`): a recorder
+// may want to record nothing but some regions.
+//
 // Functions that are regions themselves have the annotation `trackway.region`, or a name that the user gave a glob for.
 #pragma once
 
@@ -29,12 +32,17 @@ bool isScopeMark(const llvm::CallBase &Call);
 // longjmp leaves the regions that were entered since setjmp.
 void leaveRegionsBehind(llvm::CallInst &SetJump);
 
+// Names of the functions that marks of windows call: in the function that is to switch, and in constructors and
+// destructors of guards, which switch for who calls them.
+llvm::ArrayRef<llvm::StringRef> windowMarks();
+llvm::ArrayRef<llvm::StringRef> windowScopeMarks();
+
 // Whether marks of regions stand in the module, or of scopes.
 bool hasRegions(const llvm::Module &M);
 
 class RegionPass : public llvm::PassInfoMixin<RegionPass> {
   public:
-    // Without Counts the marks are only taken out.
+    // Without Counts the marks are those of windows.
     RegionPass(bool Counts, std::vector<std::string> Globs) : Counts(Counts), Globs(std::move(Globs)) {}
     llvm::PreservedAnalyses run(llvm::Module &M, llvm::ModuleAnalysisManager &);
     static bool isRequired() { return true; }

@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicU8};
 
 /// The runtime interface. A program that was built for another one runs unrecorded.
-pub const ABI: u32 = 10;
+pub const ABI: u32 = 11;
 pub const RING_MAGIC: u64 = 0x474E_4952_594B_5254;
 
 /// The kernel's name for the object that a program makes which runs without a recorder.
@@ -55,6 +55,8 @@ pub const BY_CONTROL: u32 = 2;
 pub const BY_TIME: u32 = 3;
 pub const BY_BURST: u32 = 4;
 pub const BY_SIZE: u32 = 5;
+pub const BY_REGION: u32 = 6;
+pub use crate::options::REGION_GLOBS;
 
 /// No record is longer, so that many zero bytes end a swept buffer for certain.
 pub const SLACK: usize = 4096;
@@ -97,6 +99,7 @@ pub struct RingHeader {
     pub stop: Stop,
     pub windows: Windows,
     pub closings: Closings,
+    pub regions: Regions,
 }
 
 #[repr(C, align(64))]
@@ -144,6 +147,12 @@ pub struct Windows {
 #[repr(C, align(64))]
 pub struct Closings {
     pub closed_ticks: [AtomicU64; CLOSINGS],
+}
+
+#[repr(C, align(64))]
+pub struct Regions {
+    pub regions_open: AtomicU32,
+    pub only_regions: [AtomicU8; REGION_GLOBS],
 }
 
 /// `struct trackway_mark`

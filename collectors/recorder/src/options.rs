@@ -53,12 +53,20 @@ pub struct WindowOptions {
     /// It is recorded until the trace has so many bytes.
     pub most_bytes: Option<u64>,
     pub bursts: Option<Bursts>,
+    /// It is recorded while a thread is in a region of interest whose name one of these globs matches: `*` stands for
+    /// any characters, `?` for one.
+    pub only_regions: Vec<String>,
 }
 
 impl WindowOptions {
     /// Whether recording is on from the first instruction.
     pub fn begins_open(&self) -> bool {
-        !self.paused && self.start_after.is_none() && self.bursts.is_none()
+        !self.paused && self.start_after.is_none() && self.bursts.is_none() && self.only_regions.is_empty()
+    }
+
+    /// The globs as the ring has them.
+    pub(crate) fn globs(&self) -> String {
+        self.only_regions.iter().map(|glob| format!("{glob}\n")).collect()
     }
 
     /// Whether it may be on and off.
@@ -66,6 +74,9 @@ impl WindowOptions {
         *self != WindowOptions::default()
     }
 }
+
+/// Bytes of the globs of regions, each with one more.
+pub const REGION_GLOBS: usize = 252;
 
 /// Buffers that may wait for a recorder that comes to a program.
 pub const MOST_WAITING_IN_SESSIONS: u32 = 64;
@@ -186,6 +197,12 @@ impl RecordOptions {
                 self.buffer_count.into(),
                 self.process.is_none() || self.buffer_count <= MOST_WAITING_IN_SESSIONS,
                 "at most 64 for a process that runs already",
+            ),
+            (
+                "the length of all globs of regions",
+                self.windows.globs().len() as u64,
+                self.windows.globs().len() < REGION_GLOBS,
+                "less than 252 bytes, with one more for each",
             ),
             (
                 "the number of workers",

@@ -167,6 +167,7 @@ impl Recording<'_, '_> {
 
     /// Leaves the program, which goes on as it did before the recorder came.
     fn leave(&mut self) {
+        self.ring.forget_regions();
         self.ring.end_window(Cause::Recorder);
         self.collector.take_last();
         self.collector.take_marks();

@@ -72,6 +72,7 @@ impl Ring {
         let mut ring = Self::over(memory, layout);
         ring.ids().next_segment_id.store(1, Relaxed);
         ring.prepare_windows(options.windows.begins_open());
+        ring.prepare_regions(&options.windows.globs());
         ring.prepare_latencies(options);
         ring.constants = ring.write_header(&new_header(options, &layout));
         Ok(ring)

@@ -89,14 +89,14 @@ impl Switching<'_> {
                 "the trace has its greatest size, {stored} bytes (--max-size)"
             )),
             ControlRequest::Start => {
-                self.schedule.give_up();
+                self.schedule.give_up(ring);
                 ControlAnswer::Done(match ring.begin_window(Cause::Control) {
                     true => "recording".to_owned(),
                     false => "recording already".to_owned(),
                 })
             }
             ControlRequest::Stop => {
-                self.schedule.give_up();
+                self.schedule.give_up(ring);
                 ControlAnswer::Done(match ring.end_window(Cause::Control) {
                     true => "recording is off; the program runs on".to_owned(),
                     false => "recording was off already".to_owned(),

@@ -39,6 +39,7 @@ impl Schedule {
         };
         schedule.next = match (options.bursts, options.paused) {
             (_, true) => Next::Nothing,
+            _ if !options.only_regions.is_empty() => schedule.closing(),
             (Some(bursts), _) => Next::Open(schedule.in_period(bursts)),
             (None, _) if options.begins_open() => schedule.closing(),
             (None, _) => Next::Open(first),
@@ -66,6 +67,7 @@ impl Schedule {
     pub fn poll(&mut self, ring: &Ring, now: Instant, stored_bytes: u64) {
         if self.is_full(stored_bytes) {
             self.finish();
+            ring.forget_regions();
             ring.end_window(Cause::Size);
             return;
         }
@@ -92,8 +94,9 @@ impl Schedule {
     }
 
     /// Somebody else decides from now on.
-    pub fn give_up(&mut self) {
+    pub fn give_up(&mut self, ring: &Ring) {
         self.next = Next::Nothing;
+        ring.forget_regions();
     }
 
     fn open(&mut self, ring: &Ring, at: Instant) {
@@ -115,6 +118,7 @@ impl Schedule {
 
     fn close(&mut self, ring: &Ring, now: Instant) {
         let Some(bursts) = self.options.bursts else {
+            ring.forget_regions();
             ring.end_window(Cause::Time);
             self.finish();
             return;

@@ -7,7 +7,8 @@ import subprocess
 import time
 import unittest
 
-from ..support import tools
+from ..counting import test_regions as counted
+from ..support import counting, tools
 from ..support.torture_programs import programs
 
 LENGTH = 100  # of the arrays in windows.c
@@ -224,8 +225,77 @@ class Windows(unittest.TestCase):
     def test_wrong_words(self):
         for words, expected in ((("--bursts", "1s/10ms"), "two times"), (("--bursts", "x"), "two times"),
                                 (("--max-size", "0"), "number of bytes"),
-                                (("--paused", "--start-after", "1s"), "cannot be used with")):
+                                (("--paused", "--start-after", "1s"), "cannot be used with"),
+                                (("--only-region", ""), "name of a region"),
+                                (("--only-region", "x" * 252), "252 bytes"),
+                                (("--only-region", "x", "--binary"), "cannot be used with")):
             with self.subTest(words=words):
                 done = tools.trackway("record", *words, "--discard", "--", "true", check=False)
                 self.assertEqual(done.returncode, 2)
                 self.assertIn(expected, done.stderr)
+
+
+def inclusive(regions, within):
+    """Writes in each region, with those in the one within it."""
+    own = {region: writes for region, (_, writes) in regions.items()}
+    return {region: writes + own.get(within.get(region), 0) for region, writes in own.items()}
+
+
+class Regions(unittest.TestCase):
+    """Windows that are open while the program is in a region: what lies in it is known by hand, as for programs that count."""
+
+    def check(self, build, level, expected, *options):
+        with tools.folder() as folder:
+            program = build(folder, counting.compile_tracing, level, *options)
+            plain = tools.run(tools.plain_of(program))
+            wrong = {}
+            for region, writes in expected.items():
+                trace = f"{folder}/trace"
+                done = tools.record(trace, program, options=("--only-region", region.replace("(", "?").replace(")", "?")))
+                self.assertEqual(tools.program_output(done), plain.stdout)
+                _, found = accesses(trace, "touched")
+                if found != writes:
+                    wrong[region] = (found, writes)
+            self.assertEqual(wrong, {})
+
+    def test_c(self):
+        within = {"outer": "inner", "all of it": "end of it", "jump outer": "jump inner", "object": "in object"}
+        for level in ("-O0", "-O2"):
+            with self.subTest(level=level):
+                self.check(counted.build_c, level, inclusive(counted.REGIONS, within))
+
+    def test_cxx(self):
+        within = {"caught within": "middle", "guard in loop": "guard within"}
+        for level in ("-O0", "-O2"):
+            with self.subTest(level=level):
+                self.check(counted.build_cxx, level, inclusive(counted.REGIONS_CXX, within))
+
+    def test_functions_by_name(self):
+        self.check(counted.build_c, "-O2", {"globbed_*": 2 + 6, "globbed_two": 6}, "--region=globbed_*")
+
+    def test_several_at_once(self):
+        with tools.folder() as folder:
+            program, trace = counted.build_c(folder, counting.compile_tracing, "-O2"), f"{folder}/trace"
+            tools.record(trace, program, options=("--only-region", "brea?", "--only-region", "c*tinue", "--only-region", "absent"))
+            self.assertEqual(accesses(trace, "touched"), (13 + 15, 13 + 15))
+            self.assertIn("region continue", tools.trackway("info", trace).stdout)
+
+    def test_a_region_that_is_nowhere(self):
+        with tools.folder() as folder:
+            program, trace = counted.build_c(folder, counting.compile_tracing, "-O2"), f"{folder}/trace"
+            done = tools.record(trace, program, options=("--only-region", "nowhere"))
+            self.assertIn("NO WINDOW WAS OPENED", done.stderr)
+            self.assertEqual(accesses(trace, "touched"), (0, 0))
+
+    def test_threads_and_processes_that_enter_and_leave(self):
+        source = tools.PROGRAMS / "window_regions.c"
+        for level in tools.LEVELS:
+            with self.subTest(level=level), tools.folder() as folder:
+                flags = ("-g", level, "-pthread", f"-I{tools.BUILD}/include")
+                program, trace = tools.compile_traced(f"{folder}/program", [source], *flags), f"{folder}/trace"
+                # The window is open as long as any of them is in the region: what each does there is recorded.
+                done = tools.record(trace, program, options=("--only-region", "own"))
+                inside, outside = map(int, tools.program_output(done).split())
+                self.assertEqual(accesses(trace, "inside")[1], inside)
+                self.assertLess(accesses(trace, "outside")[1], outside)
+                self.assertGreater(tools.verified_accesses(trace), inside)

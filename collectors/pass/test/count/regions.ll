@@ -7,10 +7,12 @@ declare void @__trackway_begin_region(ptr)
 declare void @__trackway_end_region(ptr)
 declare i32 @setjmp(ptr) returns_twice
 
-; Without counting nothing is left of the marks.
-; RECORDING-NOT: call{{.*}}trackway
-
 ; CHECK-LABEL: define void @pair(
+; Without counting they are marks of windows.
+; RECORDING-LABEL: define void @pair(
+; RECORDING-NEXT: call void @__trackway_window_enter_region(ptr @trackway.region)
+; RECORDING-NEXT: call void @__trackway_window_leave_region(ptr @trackway.region)
+; RECORDING-NEXT: ret void
 ; CHECK: call void @__trackway_enter_region(ptr @trackway.region)
 ; CHECK: call void @__trackway_leave_region(ptr @trackway.region)
 ; CHECK-NEXT: ret void
@@ -59,5 +61,17 @@ rest:
   call void @__trackway_end_region(ptr @name)
   br i1 %d, label %loop, label %exit
 exit:
+  ret void
+}
+
+; longjmp leaves what was entered since.
+; RECORDING-LABEL: define void @jumps(
+; RECORDING: %[[DEPTH:.*]] = call i32 @__trackway_window_region_depth()
+; RECORDING-NEXT: store volatile i32 %[[DEPTH]], ptr %trackway.depth
+; RECORDING: call i32 @setjmp(
+; RECORDING-NEXT: %[[KEPT:.*]] = load volatile i32, ptr %trackway.depth
+; RECORDING-NEXT: call void @__trackway_window_leave_regions(i32 %[[KEPT]], ptr null)
+define void @jumps(ptr %p) {
+  %c = call i32 @setjmp(ptr %p)
   ret void
 }

@@ -93,6 +93,8 @@ fn add_ring(mirror: &mut Mirror) {
         "mark_offset" = windows.mark_offset,
         "session" = windows.session,
         "closed_ticks" = closings.closed_ticks,
+        "regions_open" = regions.regions_open,
+        "only_regions" = regions.only_regions,
     );
     structure!(
         mirror,
@@ -206,6 +208,8 @@ fn constants() -> impl Iterator<Item = (&'static str, u64)> {
         ("TRACKWAY_BY_TIME", BY_TIME),
         ("TRACKWAY_BY_BURST", BY_BURST),
         ("TRACKWAY_BY_SIZE", BY_SIZE),
+        ("TRACKWAY_BY_REGION", BY_REGION),
+        ("TRACKWAY_REGION_GLOBS", REGION_GLOBS as u32),
     ];
     let wide = [
         ("TRACKWAY_RING_MAGIC", RING_MAGIC),

@@ -96,12 +96,21 @@ impl Collector<'_> {
         Some(MarkInfo {
             ns: ns.clamp(self.clock.description().base_ns, self.clock.now_ns()),
             window: (!is_text).then_some(mark.window.into()),
-            cause: cause_name(mark.cause, &kind).to_owned(),
+            cause: cause_of(mark, &kind),
             pid: thread(mark.pid),
             tid: thread(mark.tid),
             text: is_text.then(|| mark.text()),
             kind,
         })
+    }
+}
+
+/// Of a window that a region opened, its name, too.
+fn cause_of(mark: &MarkWords, kind: &MarkKind) -> String {
+    let name = cause_name(mark.cause, kind);
+    match mark.cause == abi::BY_REGION && *kind == MarkKind::Opens {
+        true => format!("{name} {}", mark.text()),
+        false => name.to_owned(),
     }
 }
 
@@ -112,6 +121,7 @@ fn cause_name(cause: u32, kind: &MarkKind) -> &'static str {
         abi::BY_TIME => "timer",
         abi::BY_BURST => "burst",
         abi::BY_SIZE => "limit",
+        abi::BY_REGION => "region",
         _ if *kind == MarkKind::Closes => "end",
         _ => "start",
     }

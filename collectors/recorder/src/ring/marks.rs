@@ -4,7 +4,7 @@ use std::mem::offset_of;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 
 use super::Ring;
-use crate::abi::{self, Closings, Mark, RingHeader, Windows};
+use crate::abi::{self, Closings, Mark, Regions, RingHeader, Windows};
 use crate::clock;
 
 /// Why the recorder opens or closes a window.
@@ -62,6 +62,27 @@ impl Ring {
         windows.mark_offset.store(self.layout.mark_offset as u32, Relaxed);
         windows.windows.store(begins_open.into(), Relaxed);
         windows.window.store(begins_open.into(), Release);
+    }
+
+    fn regions(&self) -> &Regions {
+        self.part(offset_of!(RingHeader, regions))
+    }
+
+    /// Threads that enter such a region open windows; `globs`: each ends with a line feed.
+    pub(super) fn prepare_regions(&self, globs: &str) {
+        let regions = self.regions();
+        regions.regions_open.store(0, Relaxed);
+        let ended = globs.bytes().chain(std::iter::once(0));
+        // The first one last: it says that there are any.
+        let places: Vec<_> = regions.only_regions.iter().zip(ended).collect();
+        for (place, byte) in places.into_iter().rev() {
+            place.store(byte, Release);
+        }
+    }
+
+    /// No region opens a window any more.
+    pub fn forget_regions(&self) {
+        self.regions().only_regions[0].store(0, Release);
     }
 
     /// The number of the window that is open, as far as the ring says.

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 extern _Thread_local struct trackway_thread __trackway_thread;
-extern const char __trackway_abi_10;
+extern const char __trackway_abi_11;
 void __trackway_register(struct trackway_module *module);
 __attribute__((preserve_most)) unsigned char *__trackway_flush(unsigned char *cursor);
 void __trackway_oracle_access(uint64_t function, uint64_t opk, uint64_t address, uint64_t size);
@@ -48,7 +48,7 @@ __attribute__((constructor)) static void register_module(void) {
     offer_foreign_ring();
     errno = 77;
     __trackway_register(&module);
-    if (errno != 77 || __trackway_abi_10 != TRACKWAY_ABI)
+    if (errno != 77 || __trackway_abi_11 != TRACKWAY_ABI)
         abort();
 }
 

@@ -1,0 +1,115 @@
+// Regions of interest that a recorder records (--only-region): while a thread is in one, a window is open for all.
+//
+// The program reports its regions to nobody as long as no recorder wants any. Each thread keeps those that it is in, so
+// that it may leave several at once.
+#include "kernel.h"
+#include "runtime.h"
+
+// What a thread enters beyond them opens no window.
+#define DEPTH_OF_THREAD 64
+
+// A region that a thread is in. It keeps a window open for a process in a session, so that a child of fork doesn't
+// close its parent's, nor a later recorder's.
+struct open_region {
+    const char *name;
+    uint32_t pid; // 0: it keeps none open
+    uint32_t session;
+};
+
+static THREAD_LOCAL struct {
+    uint32_t depth; // may exceed DEPTH_OF_THREAD
+    struct open_region regions[DEPTH_OF_THREAD];
+} open_regions;
+
+// A star stands for any characters, a question mark for one.
+static bool matches(const char *glob, const char *end, const char *name) {
+    for (; glob < end; glob++, name++) {
+        if (*glob == '*') {
+            for (; *name; name++)
+                if (matches(glob + 1, end, name))
+                    return true;
+            return matches(glob + 1, end, name);
+        }
+        if (!*name || (*glob != '?' && *glob != *name))
+            return false;
+    }
+    return !*name;
+}
+
+// The globs of the ring, each ends with a line feed.
+static bool is_wanted(const struct trackway_ring *ring, const char *name) {
+    const char *glob = ring->only_regions;
+    for (uint32_t i = 0; i < sizeof ring->only_regions && ring->only_regions[i]; i++)
+        if (ring->only_regions[i] == '\n') {
+            if (matches(glob, &ring->only_regions[i], name))
+                return true;
+            glob = &ring->only_regions[i + 1];
+        }
+    return false;
+}
+
+static void begin_region(struct open_region *region) {
+    const struct trackway_ring *page = __trackway_first_page();
+    if (!page || !page->only_regions[0] || !is_wanted(page, region->name))
+        return;
+    uint32_t session = __trackway_begin_window_of(region->name);
+    if (session != TRACKWAY_NO_SESSION)
+        *region = (struct open_region){region->name, __trackway_process.pid, session};
+}
+
+static void end_region(const struct open_region *region) {
+    if (region->pid && region->pid == __trackway_process.pid)
+        __trackway_end_window_of(region->session);
+}
+
+static void leave_to(uint32_t depth) {
+    while (open_regions.depth > depth) {
+        uint32_t last = --open_regions.depth;
+        if (last < DEPTH_OF_THREAD)
+            end_region(&open_regions.regions[last]);
+    }
+}
+
+// The depth at which the thread entered the region for the last time; none if it isn't in it.
+static bool find_last(const char *name, uint32_t *depth) {
+    uint32_t known = open_regions.depth < DEPTH_OF_THREAD ? open_regions.depth : DEPTH_OF_THREAD;
+    while (known-- > 0)
+        if (__trackway_is_same_name(open_regions.regions[known].name, name)) {
+            *depth = known;
+            return true;
+        }
+    return false;
+}
+
+VISIBLE void __trackway_window_enter_region(const struct trackway_region *region) {
+    uint32_t depth = open_regions.depth++;
+    if (depth >= DEPTH_OF_THREAD)
+        return;
+    open_regions.regions[depth] = (struct open_region){.name = region->name};
+    begin_region(&open_regions.regions[depth]);
+}
+
+VISIBLE void __trackway_window_leave_region(const struct trackway_region *region) {
+    uint32_t depth;
+    if (open_regions.depth > DEPTH_OF_THREAD)
+        open_regions.depth--;
+    else if (find_last(region->name, &depth))
+        leave_to(depth);
+}
+
+// The compiled code tells a guard's marks from others.
+VISIBLE void __trackway_window_enter_scope(const struct trackway_region *region) {
+    __trackway_window_enter_region(region);
+}
+VISIBLE void __trackway_window_leave_scope(const struct trackway_region *region) {
+    __trackway_window_leave_region(region);
+}
+
+VISIBLE uint32_t __trackway_window_region_depth(void) { return open_regions.depth; }
+
+VISIBLE void __trackway_window_leave_regions(uint32_t depth, const struct trackway_region *but) {
+    uint32_t last;
+    if (but && find_last(but->name, &last) && last >= depth)
+        depth = last + 1;
+    leave_to(depth);
+}
