@@ -117,6 +117,9 @@ struct trackway_callee {
 //   uint32_t __trackway_window_region_depth(void)
 //   void __trackway_window_leave_regions(uint32_t depth, const struct trackway_region *but)
 //       As those without `window` below, in programs that record: windows may be open in regions only.
+//   void __trackway_window_keep_depth(uint32_t *place)
+//   void __trackway_window_leave_since(const uint32_t *place)
+//       Before setjmp, and where it returns: leaves the regions that were entered in between.
 //   void __trackway_came_back(void)
 //       In landing pads and after what returns twice: records that were cut off there, and a wait for a buffer, become
 //       a gap.

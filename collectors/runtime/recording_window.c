@@ -165,12 +165,14 @@ static bool uncount_region(struct trackway_ring *ring) {
            __atomic_compare_exchange_n(&ring->regions_open, &none, CLOSING, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
-void __trackway_end_window_of(uint32_t session) {
+void __trackway_end_window_of(uint32_t pid, uint32_t session) {
     if (!has_recorder())
         return;
     uint64_t signals = block_signals();
+    __trackway_notice_fork();
     struct trackway_ring *ring = __trackway_process.ring;
-    bool is_ours = is_switchable() && session == __atomic_load_n(&ring->session, __ATOMIC_ACQUIRE);
+    bool is_ours = is_switchable() && pid == __trackway_process.pid &&
+                   session == __atomic_load_n(&ring->session, __ATOMIC_ACQUIRE);
     if (is_ours && uncount_region(ring)) {
         close_window(ring, TRACKWAY_BY_REGION);
         __atomic_fetch_and(&ring->regions_open, ~CLOSING, __ATOMIC_ACQ_REL);

@@ -82,7 +82,8 @@ struct trackway_ring *__trackway_first_page(void);
 // A window is open from here on, until as many regions have ended as began so. Gives the recorder's session, or
 // TRACKWAY_NO_SESSION if nobody records.
 uint32_t __trackway_begin_window_of(const char *region);
-void __trackway_end_window_of(uint32_t session);
+// Does nothing in a child of that process, and in a later session.
+void __trackway_end_window_of(uint32_t pid, uint32_t session);
 // The program tells how long something took that should be fast.
 VISIBLE void __trackway_slow(uint64_t ns);
 // The number of the window that is open now, or 0. The thread is in that one from now on.
@@ -94,6 +95,8 @@ VISIBLE void __trackway_window_leave_region(const struct trackway_region *region
 VISIBLE void __trackway_window_enter_scope(const struct trackway_region *region);
 VISIBLE void __trackway_window_leave_scope(const struct trackway_region *region);
 VISIBLE uint32_t __trackway_window_region_depth(void);
+VISIBLE void __trackway_window_keep_depth(uint32_t *place);
+VISIBLE void __trackway_window_leave_since(const uint32_t *place);
 VISIBLE void __trackway_window_leave_regions(uint32_t depth, const struct trackway_region *but);
 
 // nodes.c

@@ -48,18 +48,18 @@ static bool is_wanted(const struct trackway_ring *ring, const char *name) {
     return false;
 }
 
-static void begin_region(struct open_region *region) {
+static void begin_region(struct open_region *region, const char *name) {
     const struct trackway_ring *page = __trackway_first_page();
-    if (!page || !page->only_regions[0] || !is_wanted(page, region->name))
-        return;
-    uint32_t session = __trackway_begin_window_of(region->name);
-    if (session != TRACKWAY_NO_SESSION)
-        *region = (struct open_region){region->name, __trackway_process.pid, session};
+    uint32_t session = TRACKWAY_NO_SESSION;
+    if (page && page->only_regions[0] && is_wanted(page, name))
+        session = __trackway_begin_window_of(name);
+    *region = session == TRACKWAY_NO_SESSION ? (struct open_region){.name = name}
+                                             : (struct open_region){name, __trackway_process.pid, session};
 }
 
 static void end_region(const struct open_region *region) {
-    if (region->pid && region->pid == __trackway_process.pid)
-        __trackway_end_window_of(region->session);
+    if (region->pid)
+        __trackway_end_window_of(region->pid, region->session);
 }
 
 static void leave_to(uint32_t depth) {
@@ -82,11 +82,17 @@ static bool find_last(const char *name, uint32_t *depth) {
 }
 
 VISIBLE void __trackway_window_enter_region(const struct trackway_region *region) {
-    uint32_t depth = open_regions.depth++;
-    if (depth >= DEPTH_OF_THREAD)
+    uint32_t depth = open_regions.depth;
+    if (depth >= DEPTH_OF_THREAD) {
+        open_regions.depth++;
         return;
+    }
+    // A signal handler may enter and leave regions at any time here: it finds no former name, and leaves ours.
     open_regions.regions[depth] = (struct open_region){.name = region->name};
-    begin_region(&open_regions.regions[depth]);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    open_regions.depth = depth + 1;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    begin_region(&open_regions.regions[depth], region->name);
 }
 
 VISIBLE void __trackway_window_leave_region(const struct trackway_region *region) {
@@ -106,6 +112,10 @@ VISIBLE void __trackway_window_leave_scope(const struct trackway_region *region)
 }
 
 VISIBLE uint32_t __trackway_window_region_depth(void) { return open_regions.depth; }
+
+// Around setjmp; longjmp leaves what was entered since.
+VISIBLE void __trackway_window_keep_depth(uint32_t *place) { *place = open_regions.depth; }
+VISIBLE void __trackway_window_leave_since(const uint32_t *place) { leave_to(*place); }
 
 VISIBLE void __trackway_window_leave_regions(uint32_t depth, const struct trackway_region *but) {
     uint32_t last;

@@ -32,11 +32,12 @@ constexpr StringRef Begin = "__trackway_begin_region", End = "__trackway_end_reg
                     BeginScope = "__trackway_begin_scope", EndScope = "__trackway_end_scope";
 constexpr StringRef Enter = "__trackway_enter_region", Leave = "__trackway_leave_region",
                     LeaveAll = "__trackway_leave_regions", Depth = "__trackway_region_depth",
-                    EnterScope = "__trackway_enter_scope", LeaveScope = "__trackway_leave_scope";
+                    EnterScope = "__trackway_enter_scope", LeaveScope = "__trackway_leave_scope",
+                    KeepDepth = "__trackway_keep_depth", LeaveSince = "__trackway_leave_since";
 
 // The same in programs that record.
 constexpr StringRef WindowMarks[] = {"__trackway_window_enter_region", "__trackway_window_leave_region",
-                                     "__trackway_window_leave_regions"};
+                                     "__trackway_window_leave_regions", "__trackway_window_leave_since"};
 constexpr StringRef WindowScopeMarks[] = {"__trackway_window_enter_scope", "__trackway_window_leave_scope"};
 
 constexpr StringRef Annotation = "trackway.region";
@@ -88,6 +89,9 @@ class Runtime {
         call(B, IsScope ? LeaveScope : Leave, Type::getVoidTy(C), {region(Region)});
     }
     Value *depth(IRBuilder<> &B) { return call(B, Depth, B.getInt32Ty(), {}); }
+    // The same by way of a place in memory, which the runtime writes and reads.
+    void keepDepth(IRBuilder<> &B, AllocaInst &Place) { call(B, KeepDepth, Type::getVoidTy(C), {&Place}); }
+    void leaveSince(IRBuilder<> &B, AllocaInst &Place) { call(B, LeaveSince, Type::getVoidTy(C), {&Place}); }
     // Up to a depth, or up to a region that was entered at a greater one.
     void leaveAll(IRBuilder<> &B, Value *UpTo, std::optional<StringRef> Region) {
         Value *Kept = Region ? cast<Value>(region(*Region)) : ConstantPointerNull::get(B.getPtrTy());
@@ -438,25 +442,37 @@ bool changesState(const CallBase &Call) {
     return isRegionEnd(Call) || Name == Enter || Name == EnterScope;
 }
 
+static AllocaInst *placeOfDepth(CallInst &SetJump) {
+    BasicBlock &Entry = SetJump.getFunction()->getEntryBlock();
+    return new AllocaInst(Type::getInt32Ty(SetJump.getContext()), 0, "trackway.depth", &*Entry.begin());
+}
+
 bool isScopeMark(const CallBase &Call) {
     StringRef Name = calleeName(Call);
     return Name == EnterScope || Name == LeaveScope;
 }
 
-static void leaveRegionsBehind(CallInst &SetJump, bool Counts) {
-    Runtime R(*SetJump.getModule(), Counts);
+void leaveRegionsBehind(CallInst &SetJump) {
+    Runtime R(*SetJump.getModule(), /*Counts=*/true);
     IRBuilder<> B(&SetJump);
     // The depth is kept in memory, since registers need not survive.
-    BasicBlock &Entry = SetJump.getFunction()->getEntryBlock();
-    auto *Kept = new AllocaInst(B.getInt32Ty(), 0, "trackway.depth", &*Entry.begin());
+    AllocaInst *Kept = placeOfDepth(SetJump);
     B.CreateStore(R.depth(B), Kept, true);
     B.SetInsertPoint(SetJump.getNextNode());
     R.leaveAll(B, B.CreateLoad(B.getInt32Ty(), Kept, true), std::nullopt);
 }
 
-void leaveRegionsBehind(CallInst &SetJump) { leaveRegionsBehind(SetJump, /*Counts=*/true); }
-
 bool hasRegions(const Module &M) { return M.getFunction(Enter) || M.getFunction(EnterScope); }
+
+// The optimiser is still to come, for which the runtime's accesses of the place are none of the function.
+static void leaveWindowRegionsBehind(CallInst &SetJump) {
+    Runtime R(*SetJump.getModule(), /*Counts=*/false);
+    AllocaInst *Kept = placeOfDepth(SetJump);
+    IRBuilder<> B(&SetJump);
+    R.keepDepth(B, *Kept);
+    B.SetInsertPoint(SetJump.getNextNode());
+    R.leaveSince(B, *Kept);
+}
 
 // Where nothing switches windows, functions that call setjmp need not.
 static void leaveWindowRegionsBehind(Module &M) {
@@ -468,7 +484,7 @@ static void leaveWindowRegionsBehind(Module &M) {
             if (auto *Call = dyn_cast<CallInst>(&I); Call && Call->hasFnAttr(Attribute::ReturnsTwice))
                 Twice.push_back(Call);
     for (CallInst *Call : Twice)
-        leaveRegionsBehind(*Call, /*Counts=*/false);
+        leaveWindowRegionsBehind(*Call);
 }
 
 ArrayRef<StringRef> windowMarks() { return WindowMarks; }

@@ -314,22 +314,21 @@ impl<'scope> Collector<'scope> {
     /// The next chunk of the stream of a buffer whose turn it is.
     fn begin_chunk(&mut self, buffer: &Description) -> ChunkFields {
         let process = self.process_number(buffer);
-        let kind = match buffer.kind {
-            abi::KIND_RECORDS => ChunkKind::Records,
-            abi::KIND_ALLOCATIONS => ChunkKind::Allocations,
-            _ => ChunkKind::OracleRecords,
-        };
         let state = self.stream_state(buffer.stream, process);
-        match kind {
+        match buffer.stream_kind() {
             ChunkKind::Records => state.next_records = buffer.sequence + 1,
             ChunkKind::Allocations => state.next_allocations = buffer.sequence + 1,
             _ => state.next_oracle = buffer.sequence + 1,
         }
         self.note_dropped(buffer, process);
+        self.fields_of(buffer)
+    }
+
+    fn fields_of(&mut self, buffer: &Description) -> ChunkFields {
         ChunkFields {
-            kind,
+            kind: buffer.stream_kind(),
             flags: buffer.chunk_flags(),
-            process,
+            process: self.process_number(buffer),
             stream: buffer.stream,
             sequence: buffer.sequence,
             first_ns: buffer.first_ns,
@@ -417,8 +416,14 @@ impl<'scope> Collector<'scope> {
         *next - 1
     }
 
-    /// What is queued by now goes to a snapshot.
-    pub fn push_snapshot(&mut self, request: SnapshotRequest) {
+    /// What is queued by now goes to a snapshot, with what threads still keep of the time before `asked_ticks`.
+    pub fn push_snapshot(&mut self, mut request: SnapshotRequest, asked_ticks: u64) {
+        let missing = self.copy_newest(asked_ticks);
+        if missing > 0 {
+            request.reason += &format!(
+                "; the newest records of {missing} threads are missing, which didn't hand them over"
+            );
+        }
         self.queue.push_snapshot(request);
     }
 
@@ -442,7 +447,7 @@ impl<'scope> Collector<'scope> {
         }
         self.finish_damage();
         if let Some(request) = last {
-            self.push_snapshot(request);
+            self.queue.push_snapshot(request); // nobody keeps anything any more
         }
         self.totals.processes = self.processes.numbered().into();
         self.totals

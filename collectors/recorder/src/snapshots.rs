@@ -100,8 +100,8 @@ impl Snapshots {
         Ok(path)
     }
 
-    /// What is to be written now, if all that can be there is there.
-    pub fn due(&mut self, ring: &Ring) -> Option<SnapshotRequest> {
+    /// What is to be written now, if all that can be there is there, and when it was asked for.
+    pub fn due(&mut self, ring: &Ring) -> Option<(SnapshotRequest, u64)> {
         let pending = self.pending.as_ref()?;
         let behind = older_buffers(ring, abi::OWNED, pending.ticks);
         // Those that threads have handed over are taken before the next question.
@@ -109,13 +109,8 @@ impl Snapshots {
         if is_early || behind > 0 && Instant::now() < pending.deadline {
             return None;
         }
-        let mut request = self.pending.take()?.request;
-        if behind > 0 {
-            request.reason += &format!(
-                "; the newest records of {behind} threads are missing, which wait or run a loop without calls"
-            );
-        }
-        Some(request)
+        let pending = self.pending.take()?;
+        Some((pending.request, pending.ticks))
     }
 
     /// The snapshot that a program's end is worth, if it is, or that is pending.

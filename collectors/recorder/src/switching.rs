@@ -73,8 +73,8 @@ impl Switching<'_> {
             // The summary says how many were refused.
             let _ = snapshots.ask(ring, clock, Asker::Program, &reason);
         }
-        if let Some(request) = snapshots.due(ring) {
-            collector.push_snapshot(request);
+        if let Some((request, asked_ticks)) = snapshots.due(ring) {
+            collector.push_snapshot(request, asked_ticks);
         }
     }
 

@@ -184,6 +184,26 @@ class Flight(unittest.TestCase):
             self.assertEqual(os.path.realpath(path), os.path.realpath(f"{self.folder.name}/t-{number}.trackway"))
             self.assertGreater(sum(map(len, accesses_of_streams(path))), 1000)
 
+    def test_what_a_thread_did_that_waits_is_there_once(self):
+        command = [tools.TRACKWAY, "record", "--flight", "1M", "-o", self.output, "--", program(), "wait", "1000"]
+        recorder = subprocess.Popen([str(word) for word in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                    stderr=subprocess.PIPE, text=True)
+        self.addCleanup(recorder.kill)
+        recorder.stdout.readline()  # all is done but for waiting
+        paths = [tools.trackway("control", recorder.pid, "snapshot").stdout.strip() for _ in range(2)]
+        _, said = recorder.communicate("x", timeout=tools.TIME_LIMIT_S)
+        self.assertEqual(recorder.returncode, 7, said)
+        self.assertNotIn("missing", said)
+        trace = f"{self.folder.name}/whole"
+        tools.run(tools.TRACKWAY, "record", "-q", "-f", "-o", trace, "--", program(), "wait", 1000, check=False)
+        whole = accesses(trace)
+        for path in paths:
+            self.assertIn("invariants: hold", tools.trackway("verify", path).stdout)
+            newest = accesses(path)
+            self.assertEqual(newest, whole[: len(newest)])
+            self.assertGreater(len(newest), len(whole) - 20)
+        self.assertEqual(accesses(f"{self.folder.name}/t-3.trackway"), whole)
+
     def test_a_kill(self):
         recorder = self.start("nothing", 20_000_000, 2, 1000)
         time.sleep(.2)

@@ -66,11 +66,9 @@ exit:
 
 ; longjmp leaves what was entered since.
 ; RECORDING-LABEL: define void @jumps(
-; RECORDING: %[[DEPTH:.*]] = call i32 @__trackway_window_region_depth()
-; RECORDING-NEXT: store volatile i32 %[[DEPTH]], ptr %trackway.depth
-; RECORDING: call i32 @setjmp(
-; RECORDING-NEXT: %[[KEPT:.*]] = load volatile i32, ptr %trackway.depth
-; RECORDING-NEXT: call void @__trackway_window_leave_regions(i32 %[[KEPT]], ptr null)
+; RECORDING: call void @__trackway_window_keep_depth(ptr %trackway.depth)
+; RECORDING-NEXT: call i32 @setjmp(
+; RECORDING-NEXT: call void @__trackway_window_leave_since(ptr %trackway.depth)
 define void @jumps(ptr %p) {
   %c = call i32 @setjmp(ptr %p)
   ret void

@@ -1,6 +1,7 @@
 //! What a buffer says of itself, and whether that can be.
 
 use trackway_trace::chunk::{FLAG_LAST, FLAG_TAIL};
+use trackway_trace::ChunkKind;
 
 use super::modules::ModuleKey;
 use crate::abi;
@@ -97,6 +98,15 @@ impl Description {
     /// Whether its thread had begun to end the process in order.
     pub fn is_ending(&self) -> bool {
         self.flags & abi::FLAG_ENDING != 0
+    }
+
+    /// Of a buffer of a stream: the chunks that it makes.
+    pub fn stream_kind(&self) -> ChunkKind {
+        match self.kind {
+            abi::KIND_RECORDS => ChunkKind::Records,
+            abi::KIND_ALLOCATIONS => ChunkKind::Allocations,
+            _ => ChunkKind::OracleRecords,
+        }
     }
 
     pub fn is_last(&self) -> bool {

@@ -1,10 +1,11 @@
-//! When the recorder leaves a program that goes on: what threads have recorded in buffers that they keep.
+//! What threads have recorded in buffers that they keep: it is copied when the recorder leaves a program that goes on, and
+//! for a snapshot.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use trackway_trace::chunk::FLAG_TAIL;
-use trackway_trace::ChunkKind;
+use trackway_trace::{ChunkFields, ChunkKind};
 
 use super::{Collector, Description, Turn};
 use crate::abi;
@@ -51,6 +52,20 @@ impl Collector<'_> {
 
     /// False if it isn't kept any more.
     fn copy(&mut self, index: usize, words: &BufferWords, closed_ns: u64) -> bool {
+        let Some((buffer, bytes)) = self.copied(index, words) else {
+            return false;
+        };
+        if bytes.is_empty() {
+            return true;
+        }
+        let fields = self.begin_chunk(&buffer);
+        self.note_bytes(fields.kind, bytes.len());
+        self.push_copy(fields, bytes, closed_ns);
+        true
+    }
+
+    /// None if it isn't kept any more, or if it isn't the turn of what is there.
+    fn copied(&self, index: usize, words: &BufferWords) -> Option<(Description, Vec<u8>)> {
         let buffer = Description::new(words, self.clock);
         let is_next = buffer.is_possible(self.ring.buffer_size())
             && self.processes.has_room_for(buffer.image)
@@ -59,22 +74,42 @@ impl Collector<'_> {
             abi::KIND_RECORDS => ChunkKind::Records,
             _ => ChunkKind::OracleRecords,
         };
-        let Some(mut bytes) = self
-            .ring
-            .copied(index, words, self.size_for(kind))
-            .filter(|_| is_next)
-        else {
+        let bytes = self.ring.copied(index, words, self.size_for(kind))?;
+        is_next.then_some((buffer, bytes))
+    }
+
+    fn push_copy(&mut self, mut fields: ChunkFields, mut bytes: Vec<u8>, until_ns: u64) {
+        fields.flags |= FLAG_TAIL;
+        fields.last_ns = until_ns.max(fields.first_ns);
+        bytes.resize(self.tail_length(fields.kind, bytes.len()), 0);
+        self.queue.push(fields, Payload::Bytes(bytes));
+    }
+
+    /// Copies what threads have recorded before that time and still keep, for a snapshot: a flight recorder forgets the
+    /// copy when the buffer comes. Returns of how many threads that couldn't be.
+    pub(super) fn copy_newest(&mut self, before_ticks: u64) -> usize {
+        let is_older =
+            |words: &BufferWords| words.kind == abi::KIND_RECORDS && words.first_ticks < before_ticks;
+        let mut kept = self.kept();
+        kept.retain(|(_, words)| is_older(words));
+        let copied = kept
+            .iter()
+            .filter(|(index, words)| self.copy_for_snapshot(*index, words));
+        kept.len() - copied.count()
+    }
+
+    /// Of machine code, records come before what they mean, which is handed over with the buffer.
+    fn copy_for_snapshot(&mut self, index: usize, words: &BufferWords) -> bool {
+        let Some((buffer, bytes)) = self.copied(index, words) else {
             return false;
         };
-        if bytes.is_empty() {
-            return true;
+        if self.code.contains_key(&buffer.image) {
+            return false;
         }
-        let mut fields = self.begin_chunk(&buffer);
-        fields.flags |= FLAG_TAIL;
-        fields.last_ns = closed_ns.max(fields.first_ns);
-        self.note_bytes(kind, bytes.len());
-        bytes.resize(self.tail_length(kind, bytes.len()), 0);
-        self.queue.push(fields, Payload::Bytes(bytes));
+        if !bytes.is_empty() {
+            let fields = self.fields_of(&buffer);
+            self.push_copy(fields, bytes, self.clock.now_ns());
+        }
         true
     }
 }

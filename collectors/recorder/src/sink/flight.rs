@@ -1,10 +1,11 @@
 //! A flight recorder: the newest records stay in memory, and go to a trace of their own when something is worth it.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
+use trackway_trace::chunk::FLAG_TAIL;
 use trackway_trace::{
     encode_marks, Chunk, ChunkFields, ChunkHeader, ChunkKind, Codec, EndInfo, MarkInfo, MarkKind, TraceError,
     TraceWriter,
@@ -128,6 +129,8 @@ pub struct FlightSink {
     codec: Codec,
     lasting: Vec<Lasting>,
     newest: VecDeque<Arc<Held>>,
+    /// Streams with chunks that are copies of what is to come.
+    copied: HashSet<u32>,
     /// Bytes of these.
     newest_bytes: u64,
     memory: Arc<Memory>,
@@ -146,6 +149,7 @@ impl FlightSink {
             codec,
             lasting: Vec::new(),
             newest: VecDeque::new(),
+            copied: HashSet::new(),
             newest_bytes: 0,
             memory: Arc::default(),
             let_go_ns: 0,
@@ -157,12 +161,25 @@ impl FlightSink {
 
     /// What is written meanwhile is limited by the same bytes: the program waits for it.
     fn hold(&mut self, chunk: &Chunk) {
+        self.forget_copy_of(&chunk.header);
         self.newest.push_back(Held::new(chunk, &self.memory));
         self.newest_bytes += chunk.header.chunk_length();
         self.let_old_go(chunk.header.last_ns);
         if self.writing.is_some() {
             let most = self.newest_bytes.max(self.limits.most_bytes);
             self.memory.wait_until_at_most(most + chunk.header.chunk_length());
+        }
+    }
+
+    /// The beginning of a buffer that its thread kept may have been held for a snapshot. The whole comes now.
+    fn forget_copy_of(&mut self, whole: &ChunkHeader) {
+        let key = |header: &ChunkHeader| (header.kind, header.stream, header.sequence);
+        if whole.kind == ChunkKind::Records && self.copied.remove(&whole.stream) {
+            self.newest.retain(|held| key(&held.header) != key(whole));
+            self.newest_bytes = self.newest.iter().map(|held| held.header.chunk_length()).sum();
+        }
+        if whole.flags & FLAG_TAIL != 0 {
+            self.copied.insert(whole.stream);
         }
     }
 

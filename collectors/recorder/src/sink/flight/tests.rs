@@ -46,6 +46,32 @@ fn chunks(path: &Path) -> Vec<(ChunkKind, u32, u64)> {
 }
 
 #[test]
+fn a_copy_goes_when_the_whole_comes() {
+    let mut sink = sink(100 * CHUNK, None);
+    let fields = |stream, sequence, flags| ChunkFields {
+        stream,
+        sequence,
+        flags,
+        ..ChunkFields::new(ChunkKind::Records)
+    };
+    for (stream, sequence, flags) in [
+        (0, 0, 0),
+        (0, 1, FLAG_TAIL),
+        (1, 0, FLAG_TAIL),
+        (0, 1, FLAG_TAIL), // another snapshot
+        (0, 1, 0),
+        (0, 2, 0),
+    ] {
+        let chunk = plain_chunk(&fields(stream, sequence, flags), &[1; 1000]);
+        sink.append(&chunk.unwrap()).unwrap();
+    }
+    let key = |held: &Arc<Held>| (held.header.stream, held.header.sequence, held.header.flags);
+    let kept: Vec<_> = sink.newest.iter().map(key).collect();
+    assert_eq!(kept, [(0, 0, 0), (1, 0, FLAG_TAIL), (0, 1, 0), (0, 2, 0)]);
+    assert_eq!((sink.newest_bytes, *sink.memory.lock()), (4 * CHUNK, 4 * CHUNK));
+}
+
+#[test]
 fn the_newest_stay_as_far_as_there_is_room() {
     let mut sink = sink(3 * CHUNK, None);
     for sequence in 0..10 {
