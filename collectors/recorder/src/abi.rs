@@ -56,7 +56,8 @@ pub const BY_TIME: u32 = 3;
 pub const BY_BURST: u32 = 4;
 pub const BY_SIZE: u32 = 5;
 pub const BY_REGION: u32 = 6;
-pub use crate::options::REGION_GLOBS;
+/// Bytes of the globs of regions.
+pub const REGION_GLOBS: usize = 252;
 
 /// No record is longer, so that many zero bytes end a swept buffer for certain.
 pub const SLACK: usize = 4096;
