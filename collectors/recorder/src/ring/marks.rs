@@ -8,7 +8,10 @@ use crate::abi::{self, Closings, Mark, Regions, RingHeader, Windows};
 use crate::clock;
 use crate::options::REGION_GLOBS;
 
-const _: () = assert!(abi::REGION_GLOBS == REGION_GLOBS, "the ring has room for what options allow");
+const _: () = assert!(
+    abi::REGION_GLOBS == REGION_GLOBS,
+    "the ring has room for what options allow"
+);
 
 /// Why the recorder opens or closes a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
