@@ -18,7 +18,8 @@ struct trackway_module {
     uint32_t id_base;
     uint32_t segment_count;
     // The number of the window that is open (struct trackway_ring), or 0. Functions look there on entry: if it is 0,
-    // they run their plain copy. Until the module is registered it points to a 0.
+    // they run their plain copy. Functions with marks of regions look at `regions_switch` of the ring, too. Until the
+    // module is registered it points to zeros.
     const uint32_t *window;
     const void *table; // docs/format.md, section 2
     uint64_t table_length;
@@ -245,6 +246,7 @@ struct trackway_ring {
     uint32_t marks;               // fetch_add(1), modulo TRACKWAY_MARKS, gives the next entry of the table of marks
     uint32_t mark_offset;         // of that table: struct trackway_mark [TRACKWAY_MARKS]
     uint32_t session;             // how many recorders have come to a program that ran without one
+    uint32_t regions_switch;      // 1: a recorder wants to have some regions alone, which open windows
     // When window n closed, in the ticks of the one that closed it, at n modulo TRACKWAY_CLOSINGS.
     _Alignas(64) uint64_t closed_ticks[TRACKWAY_CLOSINGS];
     // If it isn't empty, windows are open while a thread is in one of these regions: globs, each with a line feed.

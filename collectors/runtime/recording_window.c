@@ -21,8 +21,10 @@ static uint32_t recorded_window(struct trackway_ring *page) {
     if (!window || __trackway_in_session())
         return window;
     // Its recorder was killed: nobody else would close it, and functions would ask each time.
-    if (!__trackway_takes_records(page))
+    if (!__trackway_takes_records(page)) {
+        __atomic_store_n(&page->regions_switch, 0, __ATOMIC_RELAXED);
         __atomic_compare_exchange_n(&page->window, &window, 0, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    }
     return 0;
 }
 
@@ -142,8 +144,10 @@ static void count_region(struct trackway_ring *ring) {
 
 uint32_t __trackway_begin_window_of(const char *region) {
     uint32_t session = TRACKWAY_NO_SESSION;
-    if (!has_recorder())
+    if (!has_recorder()) {
+        __atomic_store_n(&__trackway_first_page()->regions_switch, 0, __ATOMIC_RELAXED); // it was killed
         return session;
+    }
     uint64_t signals = block_signals();
     __trackway_notice_fork();
     if (is_switchable()) {

@@ -5,20 +5,17 @@
 #include "kernel.h"
 #include "runtime.h"
 
-// What a thread enters beyond them opens no window.
-#define DEPTH_OF_THREAD 64
-
-// A region that a thread is in. It keeps a window open for a process in a session, so that a child of fork doesn't
-// close its parent's, nor a later recorder's.
-struct open_region {
-    const char *name;
-    uint32_t pid; // 0: it keeps none open
-    uint32_t session;
-};
+// What a thread enters beyond them opens no window. Thread-local memory is short in objects that are loaded later.
+#define DEPTH_OF_THREAD 16
 
 static THREAD_LOCAL struct {
     uint32_t depth; // may exceed DEPTH_OF_THREAD
-    struct open_region regions[DEPTH_OF_THREAD];
+    // Those that keep a window open, as bits; of this process and session: a child of fork doesn't close its parent's,
+    // nor a later recorder's.
+    uint32_t keeping;
+    uint32_t pid;
+    uint32_t session;
+    const char *names[DEPTH_OF_THREAD];
 } open_regions;
 
 // A star stands for any characters, a question mark for one.
@@ -48,25 +45,36 @@ static bool is_wanted(const struct trackway_ring *ring, const char *name) {
     return false;
 }
 
-static void begin_region(struct open_region *region, const char *name) {
+static void keep_window(uint32_t depth, uint32_t session) {
+    if (open_regions.pid != __trackway_process.pid || open_regions.session != session)
+        open_regions.keeping = 0;
+    open_regions.pid = __trackway_process.pid;
+    open_regions.session = session;
+    open_regions.keeping |= UINT32_C(1) << depth;
+}
+
+static void begin_region(uint32_t depth, const char *name) {
     const struct trackway_ring *page = __trackway_first_page();
     uint32_t session = TRACKWAY_NO_SESSION;
     if (page && page->only_regions[0] && is_wanted(page, name))
         session = __trackway_begin_window_of(name);
-    *region = session == TRACKWAY_NO_SESSION ? (struct open_region){.name = name}
-                                             : (struct open_region){name, __trackway_process.pid, session};
+    if (session != TRACKWAY_NO_SESSION)
+        keep_window(depth, session);
 }
 
-static void end_region(const struct open_region *region) {
-    if (region->pid)
-        __trackway_end_window_of(region->pid, region->session);
+static void end_region(uint32_t depth) {
+    uint32_t bit = UINT32_C(1) << depth;
+    if (!(open_regions.keeping & bit))
+        return;
+    open_regions.keeping &= ~bit;
+    __trackway_end_window_of(open_regions.pid, open_regions.session);
 }
 
 static void leave_to(uint32_t depth) {
     while (open_regions.depth > depth) {
         uint32_t last = --open_regions.depth;
         if (last < DEPTH_OF_THREAD)
-            end_region(&open_regions.regions[last]);
+            end_region(last);
     }
 }
 
@@ -74,7 +82,7 @@ static void leave_to(uint32_t depth) {
 static bool find_last(const char *name, uint32_t *depth) {
     uint32_t known = open_regions.depth < DEPTH_OF_THREAD ? open_regions.depth : DEPTH_OF_THREAD;
     while (known-- > 0)
-        if (__trackway_is_same_name(open_regions.regions[known].name, name)) {
+        if (__trackway_is_same_name(open_regions.names[known], name)) {
             *depth = known;
             return true;
         }
@@ -88,11 +96,12 @@ VISIBLE void __trackway_window_enter_region(const struct trackway_region *region
         return;
     }
     // A signal handler may enter and leave regions at any time here: it finds no former name, and leaves ours.
-    open_regions.regions[depth] = (struct open_region){.name = region->name};
+    open_regions.names[depth] = region->name;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     open_regions.depth = depth + 1;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    begin_region(&open_regions.regions[depth], region->name);
+    open_regions.names[depth] = region->name;
+    begin_region(depth, region->name);
 }
 
 VISIBLE void __trackway_window_leave_region(const struct trackway_region *region) {

@@ -21,7 +21,7 @@
 #include "table/ModuleDescriptor.h"
 #include "table/ModuleTable.h"
 
-#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/DiagnosticInfo.h"
@@ -86,14 +86,22 @@ class ModuleRecorder {
     void splitLoops(std::vector<Function *> &Functions) {
         ChoosesAlways = recursiveFunctions(M);
         DenseSet<const Function *> Switching = functionsThatSwitch(M);
-        for (const Function *F : Switching) {
-            ChoosesAlways.insert(F); // what it calls is recorded in windows only
-            AlwaysRecording.insert(F->getName());
-        }
+        DenseSet<const Function *> OfRegions = functionsOfRegions(M);
+        for (const Function *F : OfRegions)
+            chooseAs(*F, Chosen::WithRegions);
+        for (const Function *F : Switching)
+            chooseAs(*F, Chosen::Always);
         std::vector<LoopRest> Rests;
-        for (Function *F : Functions)
-            if (O.SplitLoops && !Switching.contains(F) && !isLeftAlone(*F, Filters))
-                llvm::append_range(Rests, splitLongLoops(*F, Runtime, Questions));
+        for (Function *F : Functions) {
+            if (!O.SplitLoops || Switching.contains(F) || isLeftAlone(*F, Filters))
+                continue;
+            Chosen How = OfRegions.contains(F) ? Chosen::WithRegions : Chosen::InWindows;
+            std::vector<LoopRest> Those = splitLongLoops(*F, How, Runtime, Questions);
+            if (How == Chosen::WithRegions)
+                for (const LoopRest &Rest : Those)
+                    chooseAs(*Rest.F, How);
+            llvm::append_range(Rests, Those);
+        }
         for (const LoopRest &Rest : Rests) {
             ChoosesAlways.insert(Rest.F); // who calls it wants the other version
             if (Rest.IsRepeated)
@@ -111,7 +119,14 @@ class ModuleRecorder {
     Chosen chosen(const BasicBlock &From) const {
         StringRef Name = From.getParent()->getName();
         Name.consume_back(".late");
-        return AlwaysRecording.contains(Name) ? Chosen::Always : Chosen::InWindows;
+        auto It = ChosenOtherwise.find(Name);
+        return It == ChosenOtherwise.end() ? Chosen::InWindows : It->second;
+    }
+
+    // What it calls is recorded in windows only.
+    void chooseAs(const Function &F, Chosen How) {
+        ChoosesAlways.insert(&F);
+        ChosenOtherwise[F.getName()] = How;
     }
 
     // ---- One function ----
@@ -264,7 +279,7 @@ class ModuleRecorder {
     Dispatch Versions;
     WindowQuestions Questions;
     DenseSet<const Function *> ChoosesAlways, Repeated;
-    StringSet<> AlwaysRecording; // by their names, as the choice is another function
+    StringMap<Chosen> ChosenOtherwise; // by their names, as the choice is another function
     RuntimeSymbols Runtime{};
 };
 

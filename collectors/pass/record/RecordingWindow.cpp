@@ -7,13 +7,36 @@ using namespace llvm;
 
 namespace trackway {
 
-// An atomic one stays where it is: a loop must see that a window was opened.
-LoadInst *loadOpenWindow(IRBuilder<> &B, const RuntimeSymbols &Runtime) {
+// An atomic load stays where it is: a loop must see that a window was opened.
+static LoadInst *loadFromRing(IRBuilder<> &B, unsigned Offset, const RuntimeSymbols &Runtime) {
     static_assert(offsetof(trackway_module, window) == 8);
     Value *Place = B.CreateConstInBoundsGEP1_64(B.getInt64Ty(), Runtime.ModuleRecord, 1);
-    LoadInst *Window = B.CreateAlignedLoad(B.getInt32Ty(), B.CreateLoad(B.getPtrTy(), Place), Align(4));
-    Window->setAtomic(AtomicOrdering::Monotonic);
-    return Window;
+    Value *Window = B.CreateLoad(B.getPtrTy(), Place);
+    Value *Word = Offset ? B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), Window, Offset) : Window;
+    LoadInst *Load = B.CreateAlignedLoad(B.getInt32Ty(), Word, Align(4));
+    Load->setAtomic(AtomicOrdering::Monotonic);
+    return Load;
+}
+
+LoadInst *loadOpenWindow(IRBuilder<> &B, const RuntimeSymbols &Runtime) { return loadFromRing(B, 0, Runtime); }
+
+Value *loadRegionsSwitch(IRBuilder<> &B, const RuntimeSymbols &Runtime) {
+    constexpr unsigned Offset = offsetof(trackway_ring, regions_switch) - offsetof(trackway_ring, window);
+    static_assert(Offset + 4 <= sizeof(trackway_module) - offsetof(trackway_module, counter_count),
+                  "a module that isn't registered has zeros there");
+    return loadFromRing(B, Offset, Runtime);
+}
+
+// Not 0 where the recording copy is wanted.
+static Value *wanted(IRBuilder<> &B, Value *Open, Chosen How, const RuntimeSymbols &Runtime) {
+    switch (How) {
+    case Chosen::WithRegions:
+        return B.CreateOr(Open, loadRegionsSwitch(B, Runtime));
+    case Chosen::Always:
+        return B.CreateLoad(B.getInt32Ty(), Runtime.ModuleRecord);
+    default:
+        return Open;
+    }
 }
 
 void chooseByWindow(BasicBlock &From, BasicBlock &Recording, BasicBlock &Plain, BasicBlock &Before, Chosen How,
@@ -21,8 +44,7 @@ void chooseByWindow(BasicBlock &From, BasicBlock &Recording, BasicBlock &Plain, 
     auto *Records = BasicBlock::Create(From.getContext(), "records", From.getParent(), &Recording);
     IRBuilder<> B(&From);
     Value *Open = loadOpenWindow(B, Runtime);
-    Value *Wanted = How == Chosen::Always ? B.CreateLoad(B.getInt32Ty(), Runtime.ModuleRecord) : Open;
-    B.CreateCondBr(B.CreateICmpNE(Wanted, B.getInt32(0)), Records, &Plain);
+    B.CreateCondBr(B.CreateICmpNE(wanted(B, Open, How, Runtime), B.getInt32(0)), Records, &Plain);
     B.SetInsertPoint(Records);
     Value *Joined = B.CreateLoad(B.getInt32Ty(), B.CreateThreadLocalAddress(Runtime.Window));
     B.CreateCondBr(B.CreateICmpEQ(Joined, Open), &Recording, &Before);
@@ -31,8 +53,7 @@ void chooseByWindow(BasicBlock &From, BasicBlock &Recording, BasicBlock &Plain, 
 void joinWindow(BasicBlock &From, BasicBlock &Recording, BasicBlock &Plain, Chosen How, const RuntimeSymbols &Runtime) {
     IRBuilder<> B(&From);
     Value *Joined = B.CreateCall(Runtime.JoinWindow);
-    Value *Wanted = How == Chosen::Always ? B.getTrue() : B.CreateICmpNE(Joined, B.getInt32(0));
-    B.CreateCondBr(Wanted, &Recording, &Plain);
+    B.CreateCondBr(B.CreateICmpNE(wanted(B, Joined, How, Runtime), B.getInt32(0)), &Recording, &Plain);
 }
 
 static void addCallers(const Function &Callee, DenseSet<const Function *> &To) {
@@ -56,7 +77,7 @@ static void addCallersOfRegions(const Function &Mark, bool IsOfGuard, DenseSet<c
     }
 }
 
-DenseSet<const Function *> functionsThatSwitch(const Module &M) {
+DenseSet<const Function *> functionsOfRegions(const Module &M) {
     DenseSet<const Function *> Found;
     for (StringRef Name : windowMarks())
         if (const Function *Mark = M.getFunction(Name))
@@ -64,6 +85,11 @@ DenseSet<const Function *> functionsThatSwitch(const Module &M) {
     for (StringRef Name : windowScopeMarks())
         if (const Function *Mark = M.getFunction(Name))
             addCallersOfRegions(*Mark, /*IsOfGuard=*/true, Found);
+    return Found;
+}
+
+DenseSet<const Function *> functionsThatSwitch(const Module &M) {
+    DenseSet<const Function *> Found;
     for (StringRef Name : {"__trackway_open_window", "__trackway_close_window"})
         if (const Function *Switch = M.getFunction(Name))
             addCallers(*Switch, Found);

@@ -12,10 +12,14 @@ namespace trackway {
 // The number of the window that is open, or 0.
 llvm::LoadInst *loadOpenWindow(llvm::IRBuilder<> &B, const RuntimeSymbols &Runtime);
 
-// How a function is chosen.
+// Not 0 if a recorder wants to have regions alone.
+llvm::Value *loadRegionsSwitch(llvm::IRBuilder<> &B, const RuntimeSymbols &Runtime);
+
+// How a function is chosen. Outside of windows the records of recording copies go nowhere.
 enum class Chosen {
-    InWindows, // the recording copy while a window is open
-    Always     // the recording copy wherever the program is recorded: outside of windows its records go nowhere
+    InWindows,   // the recording copy while a window is open
+    WithRegions, // the same, and if a recorder wants to have regions alone, one of which may begin
+    Always       // the recording copy wherever the program is recorded
 };
 
 // Ends the block with branches: to the plain version where nothing is to be recorded, to the recording one if the
@@ -30,5 +34,7 @@ void joinWindow(llvm::BasicBlock &From, llvm::BasicBlock &Recording, llvm::Basic
 // The functions in which a window may begin or end by their own code, or by what they call within the module. They are
 // in the right copy already when that happens, so that it holds from there on.
 llvm::DenseSet<const llvm::Function *> functionsThatSwitch(const llvm::Module &M);
+// The functions in which a region may begin or end.
+llvm::DenseSet<const llvm::Function *> functionsOfRegions(const llvm::Module &M);
 
 } // namespace trackway

@@ -116,8 +116,9 @@ struct Place {
 
 class Splitter {
   public:
-    Splitter(Function &F, Loop &L, BasicBlock &Again, AllocaInst *&PlaceForLeft, const RuntimeSymbols &Runtime)
-        : F(F), L(L), Again(Again), Header(*L.getHeader()), C(F.getContext()), PlaceForLeft(PlaceForLeft),
+    Splitter(Function &F, Loop &L, BasicBlock &Again, AllocaInst *&PlaceForLeft, Chosen How,
+             const RuntimeSymbols &Runtime)
+        : F(F), L(L), Again(Again), Header(*L.getHeader()), C(F.getContext()), PlaceForLeft(PlaceForLeft), How(How),
           Runtime(Runtime) {
         L.getUniqueExitBlocks(Exits);
         for (PHINode &Phi : Header.phis())
@@ -140,7 +141,7 @@ class Splitter {
 
     LoopRest run(WindowQuestions &Questions) {
         Function *Rest = makeRest();
-        Questions[Rest].push_back({stop(*Rest), {}});
+        Questions[Rest].push_back(stop(*Rest));
         EliminateUnreachableBlocks(*Rest);
         bool IsLarge = isLarge(L); // before questions are added
         Questions[&F].push_back(callRest(*Rest, IsLarge));
@@ -282,7 +283,7 @@ class Splitter {
     }
 
     // The question, in the copy of the loop.
-    ICmpInst *stop(Function &Rest) {
+    WindowQuestion stop(Function &Rest) {
         auto *Stop = BasicBlock::Create(C, "stop", &Rest);
         IRBuilder<> B(Stop);
         for (Place P : CarriedInRest)
@@ -291,17 +292,18 @@ class Splitter {
         return ask(*AgainInRest, *Stop, *AgainInRest->getTerminator()->getSuccessor(0));
     }
 
-    ICmpInst *ask(BasicBlock &In, BasicBlock &Changed, BasicBlock &Same) {
-        Instruction *End = In.getTerminator();
+    WindowQuestion ask(BasicBlock &In, BasicBlock &Changed, BasicBlock &Same) {
+        Instruction *End = In.getTerminator(), *Before = End->getPrevNode();
         IRBuilder<> B(End);
         LoadInst *Open = loadOpenWindow(B, Runtime);
-        markOurs(*Open);
-        markOurs(*cast<Instruction>(Open->getPointerOperand()));
-        auto *Changes = cast<ICmpInst>(B.CreateICmpNE(Open, B.getInt32(0)));
-        markOurs(*Changes);
-        markOurs(*B.CreateCondBr(Changes, &Changed, &Same, unlikely(C)));
+        Value *RegionsSwitch = How == Chosen::WithRegions ? loadRegionsSwitch(B, Runtime) : nullptr;
+        Value *Wanted = RegionsSwitch ? B.CreateOr(Open, RegionsSwitch) : Open;
+        auto *Changes = cast<ICmpInst>(B.CreateICmpNE(Wanted, B.getInt32(0)));
+        B.CreateCondBr(Changes, &Changed, &Same, unlikely(C));
+        for (Instruction *I = Before ? Before->getNextNode() : &In.front(); I; I = I->getNextNode())
+            markOurs(*I);
         End->eraseFromParent();
-        return Changes;
+        return {Changes, Open, RegionsSwitch, {}};
     }
 
     // ---- The call of it ----
@@ -323,7 +325,9 @@ class Splitter {
         auto *Choice = B.CreateSwitch(Result, come(*Left, CarriedByNext, Next), Exits.size());
         for (auto [Number, Exit] : enumerate(Exits))
             Choice->addCase(B.getInt32(Number + 1), come(*Left, this->Left[Exit], *Exit));
-        return {ask(Again, *Call, Next), {IsLarge ? &Header : nullptr, Call, std::move(Given)}};
+        WindowQuestion Question = ask(Again, *Call, Next);
+        Question.In = {IsLarge ? &Header : nullptr, Call, std::move(Given)};
+        return Question;
     }
 
     // Where the loop's own way to the next iteration meets the one from its rest, so that the loop has one latch still.
@@ -387,6 +391,7 @@ class Splitter {
     BasicBlock &Again, &Header;
     LLVMContext &C;
     AllocaInst *&PlaceForLeft;
+    Chosen How;
     const RuntimeSymbols &Runtime;
     SmallVector<BasicBlock *, 4> Exits;
     SmallVector<Place, 8> Carried; // into the next iteration
@@ -414,7 +419,8 @@ static Loop *nextLongLoop(Function &F, DominatorTree &DT, LoopInfo &LI, SmallPtr
     return nullptr;
 }
 
-std::vector<LoopRest> splitLongLoops(Function &F, const RuntimeSymbols &Runtime, WindowQuestions &Questions) {
+std::vector<LoopRest> splitLongLoops(Function &F, Chosen How, const RuntimeSymbols &Runtime,
+                                     WindowQuestions &Questions) {
     std::vector<LoopRest> Rests;
     SmallPtrSet<BasicBlock *, 8> Seen;
     AllocaInst *PlaceForLeft = nullptr;
@@ -427,7 +433,7 @@ std::vector<LoopRest> splitLongLoops(Function &F, const RuntimeSymbols &Runtime,
         formDedicatedExitBlocks(L, &DT, &LI, nullptr, false);
         formLCSSARecursively(*L, DT, &LI, nullptr);
         BasicBlock *Again = blockBeforeNext(*L, DT, LI);
-        Splitter S(F, *L, *Again, PlaceForLeft, Runtime);
+        Splitter S(F, *L, *Again, PlaceForLeft, How, Runtime);
         if (S.canPassAll())
             Rests.push_back(S.run(Questions));
     }
@@ -450,15 +456,26 @@ void leaveLargeLoopsToRests(Function &F, std::vector<WindowQuestion> &Questions)
     EliminateUnreachableBlocks(F);
 }
 
+// No window's number where the plain copy is to go on: regions may begin no more.
+static Value *orNone(IRBuilder<> &B, Value *Joined, Value &RegionsSwitch) {
+    Value *Either = B.CreateOr(Joined, &RegionsSwitch), *IsNone = B.CreateICmpEQ(Either, B.getInt32(0));
+    Value *Chosen = B.CreateSelect(IsNone, B.getInt32(UINT32_MAX), Joined);
+    for (Value *V : {Either, IsNone, Chosen})
+        if (auto *I = dyn_cast<Instruction>(V))
+            markOurs(*I);
+    return Chosen;
+}
+
 void askInRecordingCopy(ArrayRef<WindowQuestion> Questions, const RuntimeSymbols &Runtime) {
     for (const WindowQuestion &Q : Questions) {
         ICmpInst *Changes = Q.Changes;
         IRBuilder<> B(Changes);
         Value *Place = B.CreateThreadLocalAddress(Runtime.Window);
-        LoadInst *Joined = B.CreateLoad(B.getInt32Ty(), Place);
+        Value *Joined = B.CreateLoad(B.getInt32Ty(), Place);
         markOurs(*cast<Instruction>(Place));
-        markOurs(*Joined);
-        Changes->setOperand(1, Joined);
+        markOurs(*cast<Instruction>(Joined));
+        Changes->setOperand(0, Q.Open);
+        Changes->setOperand(1, Q.RegionsSwitch ? orNone(B, Joined, *Q.RegionsSwitch) : Joined);
     }
 }
 

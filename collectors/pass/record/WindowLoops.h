@@ -5,6 +5,7 @@
 // the loop is left, or where the copy that called it is the right one again.
 #pragma once
 
+#include "record/RecordingWindow.h"
 #include "record/RuntimeSymbols.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -32,6 +33,9 @@ struct LargeLoop {
 // the plain copy has to.
 struct WindowQuestion {
     llvm::ICmpInst *Changes;
+    llvm::LoadInst *Open; // the window
+    llvm::Value
+        *RegionsSwitch; // not 0 if a recorder wants to have regions alone; none where no region may begin or end
     LargeLoop In;
 };
 
@@ -54,7 +58,8 @@ struct LoopRest {
 // Splits the outermost loops that contain calls, or other loops and don't end soon. Others stay whole, so that they are
 // one operation of the record.
 // Returns the functions with the rests of these loops, and adds the questions in all of them.
-std::vector<LoopRest> splitLongLoops(llvm::Function &F, const RuntimeSymbols &Runtime, WindowQuestions &Questions);
+std::vector<LoopRest> splitLongLoops(llvm::Function &F, Chosen How, const RuntimeSymbols &Runtime,
+                                     WindowQuestions &Questions);
 
 // Makes the function a recording copy that calls the rest in place of each large loop, from the first iteration on.
 // Removes their questions.

@@ -143,6 +143,7 @@ pub struct Windows {
     pub marks: AtomicU32,
     pub mark_offset: AtomicU32,
     pub session: AtomicU32,
+    pub regions_switch: AtomicU32,
 }
 
 #[repr(C, align(64))]

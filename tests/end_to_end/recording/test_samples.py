@@ -166,7 +166,7 @@ class Accesses(Sampled):
                 )
                 complete, sampled = f"{folder}/complete", f"{folder}/sampled"
                 tools.record(complete, traced, size)
-                tools.record(sampled, traced, size, options=("--sample=4000Hz",))
+                tools.record(sampled, tools.plain_of(traced), size, options=("--sample=4000Hz",))
                 rows = tools.report(complete, "--by", "line", "--top", "0")["tables"]
                 truth = Counter()
                 for row in next(table["rows"] for table in rows if table["name"] == "lines"):

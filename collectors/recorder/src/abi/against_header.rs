@@ -92,6 +92,7 @@ fn add_ring(mirror: &mut Mirror) {
         "marks" = windows.marks,
         "mark_offset" = windows.mark_offset,
         "session" = windows.session,
+        "regions_switch" = windows.regions_switch,
         "closed_ticks" = closings.closed_ticks,
         "regions_open" = regions.regions_open,
         "only_regions" = regions.only_regions,

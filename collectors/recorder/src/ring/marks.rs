@@ -84,11 +84,14 @@ impl Ring {
         for (place, byte) in places.into_iter().rev() {
             place.store(byte, Release);
         }
+        let switch = &self.windows().regions_switch;
+        switch.store((!globs.is_empty()).into(), Release);
     }
 
     /// No region opens a window any more.
     pub fn forget_regions(&self) {
         self.regions().only_regions[0].store(0, Release);
+        self.windows().regions_switch.store(0, Release);
     }
 
     /// The number of the window that is open, as far as the ring says.
