@@ -144,6 +144,19 @@ static void mark_a_visit(struct node *list) {
     usleep(500);
 }
 
+// In a function that runs on while recorders come and go.
+static void stay_in_regions(const char *stop_file, struct node *list) {
+    static volatile int of_region;
+    while (access(stop_file, F_OK) != 0) {
+        TRACKWAY_REGION_BEGIN("visit");
+        of_region = 1;
+        visit(list);
+        TRACKWAY_REGION_END("visit");
+        of_region = 2;
+        usleep(500);
+    }
+}
+
 static void stay_alert(const char *mode, const char *library, struct node *list) {
     if (!strcmp(mode, "threads"))
         begin_threads();
@@ -169,6 +182,8 @@ int main(int argc, char **argv) {
         set_alarms();
     printf("ready\n");
     fflush(stdout);
+    if (!strcmp(mode, "regions"))
+        stay_in_regions(stop_file, list);
     while (access(stop_file, F_OK) != 0)
         stay_alert(mode, library, list);
     __atomic_store_n(&stopping, 1, __ATOMIC_RELAXED);

@@ -221,6 +221,10 @@ fn record_to(
                 started,
             },
         };
+        // The program, which runs, would take no notice before the recorder counts as alive.
+        if ring.is_session() {
+            ring.prepare_regions(&options.windows.globs());
+        }
         if ring.is_session() && options.windows.begins_open() {
             ring.begin_window(Cause::Recorder);
         }

@@ -186,6 +186,25 @@ class Attach(unittest.TestCase):
         self.assertIn(stores, range(10 * (windows - 2), 10 * windows + 1))
         self.assertGreater(windows, 3)
 
+    def test_a_region_alone_holds_what_the_text_says(self):
+        """Whichever recorder it is: of the function that has the marks, and of what that calls."""
+        with self.served(threads=0, mode="regions") as running:
+            for cycle in range(5):
+                options = ("--only-region", "vis*", "--duration", "150ms")
+                if cycle == 2:
+                    with self.recorder(running.pid, *options, output=self.trace()) as recorder:
+                        recorder.kill()
+                        recorder.wait()
+                    continue
+                recorded = self.record(running.pid, *options, output=self.trace())
+                windows = int(re.search(r" in ([\d,]+) windows?, ", recorded.stderr).group(1).replace(",", ""))
+                dumped = tools.trackway("dump", self.trace()).stdout
+                own, called = (len(re.findall(rf" store .*{name}", dumped)) for name in ("of_region", r"node\.visits"))
+                # The first one may have begun before the function could follow, the last one may have been cut.
+                self.assertIn(own, range(windows - 2, windows + 1))
+                self.assertIn(called, range(10 * (windows - 2), 10 * windows + 1))
+                self.assertGreater(windows, 10)
+
     def test_control_reaches_it(self):
         with self.served() as running:
             with self.recorder(running.pid, "--paused", output=self.trace()):

@@ -75,7 +75,7 @@ impl Ring {
     }
 
     /// Threads that enter such a region open windows; `globs`: each ends with a line feed.
-    pub(super) fn prepare_regions(&self, globs: &str) {
+    pub fn prepare_regions(&self, globs: &str) {
         let regions = self.regions();
         regions.regions_open.store(0, Relaxed);
         let ended = globs.bytes().chain(std::iter::once(0));

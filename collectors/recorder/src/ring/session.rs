@@ -26,7 +26,7 @@ impl Ring {
         ring.leave_former_session()
             .map_err(|source| failed(&layout, ("fallocate", source)))?;
         ring.prepare_latencies(options);
-        ring.prepare_regions(&options.windows.globs());
+        ring.forget_regions(); // of a recorder that was killed
         ring.constants = ring.write_header(&super::new_header(options, &layout));
         Ok(ring)
     }

@@ -174,7 +174,7 @@ fn another_interface_version_is_named() {
     let message = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success());
     assert!(
-        message.contains("built for runtime interface 10, but the recorder has 999"),
+        message.contains("built for runtime interface 11, but the recorder has 999"),
         "{message}"
     );
     assert_eq!(message.lines().count(), 1);
