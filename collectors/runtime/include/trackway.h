@@ -41,8 +41,9 @@ void __trackway_slow(unsigned long) __attribute__((nothrow));
 #define trackway_slow(ns) __trackway_slow(ns)
 
 /* A region of interest, by the same name from place to place: a string literal. What lies between belongs to it, and
-   what is called from there: it is counted, or recorded by `trackway record --only-region`. A region that was begun in a function ends with it at the latest, and where a way joins
-   one on which it isn't begun: so break, return, exceptions and longjmp end it. */
+   what is called from there: it is counted, or recorded by `trackway record --only-region`. A region that was begun in
+   a function ends with it at the latest, and where a way joins one on which it isn't begun: so break, return,
+   exceptions and longjmp end it. */
 #define TRACKWAY_REGION_BEGIN(name) __trackway_begin_region(name)
 #define TRACKWAY_REGION_END(name) __trackway_end_region(name)
 
