@@ -81,8 +81,9 @@ fn options(arguments: RecordArguments) -> Result<RecordOptions, Failure> {
     options.windows = arguments.windows.options();
     if options.windows.has_any() && options.sampling.is_none() && counts(&options.program) {
         return Err(Failure::new(
-            "--paused, --start-after, --duration, --max-size and --bursts switch what is recorded or sampled: programs \
-             that count do so from start to end; mark what is to be counted (docs/how-to/count-regions.md)",
+            "--paused, --start-after, --duration, --max-size, --bursts and --only-region switch what is recorded or \
+             sampled: programs that count do so from start to end; mark what is to be counted \
+             (docs/how-to/count-regions.md)",
         ));
     }
     let counts = options.count_every > 0 || options.count_cost_millionths > 0;

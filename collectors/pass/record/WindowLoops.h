@@ -34,8 +34,8 @@ struct LargeLoop {
 struct WindowQuestion {
     llvm::ICmpInst *Changes;
     llvm::LoadInst *Open; // the window
-    llvm::Value
-        *RegionsSwitch; // not 0 if a recorder wants to have regions alone; none where no region may begin or end
+    // Not 0 if a recorder wants to have regions alone; none where no region may begin or end.
+    llvm::Value *RegionsSwitch;
     LargeLoop In;
 };
 

@@ -147,7 +147,7 @@ impl Sampling {
         self.summary
     }
 
-    /// Of windows whose marks the collector has taken: what lies between them is left out.
+    /// Keeps what lies in windows, as far as the collector has taken their marks.
     fn drain(&mut self, clock: &RecordingClock, collector: &Collector) {
         let is_wanted = |time_ns| collector.was_recording(time_ns);
         let samples = self.sampler.drain(clock.offset_ns(), &is_wanted);

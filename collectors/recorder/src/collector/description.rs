@@ -100,7 +100,7 @@ impl Description {
         self.flags & abi::FLAG_ENDING != 0
     }
 
-    /// Of a buffer of a stream: the chunks that it makes.
+    /// The kind of chunk that a buffer of a stream becomes.
     pub fn stream_kind(&self) -> ChunkKind {
         match self.kind {
             abi::KIND_RECORDS => ChunkKind::Records,

@@ -98,7 +98,7 @@ impl Collector<'_> {
         kept.len() - copied.count()
     }
 
-    /// Of machine code, records come before what they mean, which is handed over with the buffer.
+    /// Machine code is left out: what its records mean is handed over with the buffer only.
     fn copy_for_snapshot(&mut self, index: usize, words: &BufferWords) -> bool {
         let Some((buffer, bytes)) = self.copied(index, words) else {
             return false;

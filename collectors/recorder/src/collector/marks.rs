@@ -105,7 +105,7 @@ impl Collector<'_> {
     }
 }
 
-/// Of a window that a region opened, its name, too.
+/// Names the region, too, if one opened the window.
 fn cause_of(mark: &MarkWords, kind: &MarkKind) -> String {
     let name = cause_name(mark.cause, kind);
     match mark.cause == abi::BY_REGION && *kind == MarkKind::Opens {
