@@ -1,4 +1,4 @@
-// Where the versions of LLVM that the pass supports, 16 to 19, differ: here and nowhere else. Elsewhere only what all
+// Where the versions of LLVM that the pass supports, 16 to 22, differ: here and nowhere else. Elsewhere only what all
 // of them offer is used.
 #ifndef TRACKWAY_LLVMVERSION_H
 #define TRACKWAY_LLVMVERSION_H
@@ -6,16 +6,26 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Analysis/BlockFrequencyInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
+#include "llvm/BinaryFormat/Dwarf.h"
 #include "llvm/Config/llvm-config.h"
+#include "llvm/IR/Attributes.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Metadata.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
 #if LLVM_VERSION_MAJOR < 16
 #error "Trackway's pass needs LLVM 16 or newer"
+#endif
+
+#if LLVM_VERSION_MAJOR >= 22
+#include "llvm/Plugins/PassPlugin.h"
+#else
+#include "llvm/Passes/PassPlugin.h"
 #endif
 
 #if LLVM_VERSION_MAJOR >= 17
@@ -83,11 +93,82 @@ inline bool isDisjointOr(const llvm::BinaryOperator &Or) {
 #endif
 }
 
-// An entry of a SpecialCaseList's sections: a section in 16, afterwards what a map holds.
-template <typename Section> const Section *sectionOf(const Section *Entry) { return Entry; }
-template <typename Section> const Section *sectionOf(const llvm::StringMapEntry<Section> *Entry) {
-    return &Entry->second;
+// The language's code in DWARF, without its version, which 22 may keep beside it.
+inline llvm::dwarf::SourceLanguage languageOf(const llvm::DICompileUnit &Unit) {
+#if LLVM_VERSION_MAJOR >= 22
+    llvm::DISourceLanguageName Language = Unit.getSourceLanguage();
+    if (Language.hasVersionedName()) {
+        auto Name = static_cast<llvm::dwarf::SourceLanguageName>(Language.getName());
+        return llvm::dwarf::toDW_LANG(Name, Language.getVersion()).value_or(llvm::dwarf::DW_LANG_lo_user);
+    }
+    return static_cast<llvm::dwarf::SourceLanguage>(Language.getName());
+#else
+    return static_cast<llvm::dwarf::SourceLanguage>(Unit.getSourceLanguage());
+#endif
 }
+
+// The neighbours of an instruction in its block but for what describes values, which is no instruction any more
+// since 22.
+inline llvm::Instruction *previousInstruction(const llvm::Instruction &I) {
+#if LLVM_VERSION_MAJOR >= 22
+    return const_cast<llvm::Instruction *>(I.getPrevNode());
+#else
+    return const_cast<llvm::Instruction *>(I.getPrevNonDebugInstruction());
+#endif
+}
+
+inline llvm::Instruction *nextInstruction(const llvm::Instruction &I) {
+#if LLVM_VERSION_MAJOR >= 22
+    return const_cast<llvm::Instruction *>(I.getNextNode());
+#else
+    return const_cast<llvm::Instruction *>(I.getNextNonDebugInstruction());
+#endif
+}
+
+// Says of an argument no more that the function doesn't keep it.
+inline void forgetNoCapture(llvm::Argument &A) {
+#if LLVM_VERSION_MAJOR >= 21
+    A.removeAttr(llvm::Attribute::Captures);
+#else
+    A.removeAttr(llvm::Attribute::NoCapture);
+#endif
+}
+
+// Callbacks at the optimiser's begin and end are told since 20 whether it runs before, in or after a link.
+template <typename Callback> void atOptimizersBegin(llvm::PassBuilder &PB, Callback Add) {
+#if LLVM_VERSION_MAJOR >= 20
+    PB.registerOptimizerEarlyEPCallback(
+        [Add](auto &MPM, llvm::OptimizationLevel Level, llvm::ThinOrFullLTOPhase) { Add(MPM, Level); });
+#else
+    PB.registerOptimizerEarlyEPCallback(Add);
+#endif
+}
+
+template <typename Callback> void atOptimizersEnd(llvm::PassBuilder &PB, Callback Add) {
+#if LLVM_VERSION_MAJOR >= 20
+    PB.registerOptimizerLastEPCallback(
+        [Add](auto &MPM, llvm::OptimizationLevel Level, llvm::ThinOrFullLTOPhase) { Add(MPM, Level); });
+#else
+    PB.registerOptimizerLastEPCallback(Add);
+#endif
+}
+
+// Takes the data layout from what it expands since 22.
+inline llvm::SCEVExpander expanderOf(llvm::ScalarEvolution &Evolution, const char *Name) {
+#if LLVM_VERSION_MAJOR >= 22
+    return llvm::SCEVExpander(Evolution, Name);
+#else
+    return llvm::SCEVExpander(Evolution, Evolution.getDataLayout(), Name);
+#endif
+}
+
+#if LLVM_VERSION_MAJOR >= 21
+using ComparisonPredicate = llvm::CmpPredicate;
+using VariableOffsets = llvm::SmallMapVector<llvm::Value *, llvm::APInt, 4>;
+#else
+using ComparisonPredicate = llvm::ICmpInst::Predicate;
+using VariableOffsets = llvm::MapVector<llvm::Value *, llvm::APInt>;
+#endif
 
 // Calls Visit with each intrinsic of class Marker that describes the value, and from 19 on with each record of kind
 // RecordType. Both have getVariable, getExpression and getDebugLoc.
@@ -119,9 +200,13 @@ template <typename Visitor> void visitDebugDeclares(const llvm::Value &V, Visito
 // Values that are described together with others are left out.
 template <typename Visitor> void visitDebugValues(const llvm::Value &V, Visitor Visit) {
 #if LLVM_VERSION_MAJOR >= 19
-    llvm::SmallVector<llvm::DbgValueInst *, 4> Intrinsics;
     llvm::SmallVector<llvm::DbgVariableRecord *, 4> Records;
+#if LLVM_VERSION_MAJOR >= 22
+    llvm::findDbgValues(const_cast<llvm::Value *>(&V), Records);
+#else
+    llvm::SmallVector<llvm::DbgValueInst *, 4> Intrinsics;
     llvm::findDbgValues(Intrinsics, const_cast<llvm::Value *>(&V), &Records);
+#endif
     for (const llvm::DbgVariableRecord *Record : Records)
         Visit(*Record);
 #endif
@@ -134,8 +219,10 @@ template <typename Visitor> void visitDebugAssignments(const llvm::Instruction &
     for (llvm::DbgVariableRecord *Record : llvm::at::getDVRAssignmentMarkers(&Slot))
         Visit(*Record);
 #endif
+#if LLVM_VERSION_MAJOR < 22
     for (llvm::DbgAssignIntrinsic *Intrinsic : llvm::at::getAssignmentMarkers(&Slot))
         Visit(*Intrinsic);
+#endif
 }
 
 } // namespace trackway

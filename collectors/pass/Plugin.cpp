@@ -1,5 +1,6 @@
 // Registers the passes with clang (-fpass-plugin=) and opt (-load-pass-plugin=).
 #include "Backend.h"
+#include "LlvmVersion.h"
 #include "Options.h"
 #include "count/CountPass.h"
 #include "names/Attribution.h"
@@ -7,7 +8,6 @@
 #include "regions/Regions.h"
 
 #include "llvm/Passes/PassBuilder.h"
-#include "llvm/Passes/PassPlugin.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -38,11 +38,9 @@ static void registerInPipeline(PassBuilder &PB, const Options &O) {
             addMainPass(MPM, O, Level);
     });
     if (O.Where == Place::Early)
-        PB.registerOptimizerEarlyEPCallback(
-            [O](ModulePassManager &MPM, OptimizationLevel Level) { addMainPass(MPM, O, Level); });
+        atOptimizersBegin(PB, [O](ModulePassManager &MPM, OptimizationLevel Level) { addMainPass(MPM, O, Level); });
     if (O.Where == Place::Late)
-        PB.registerOptimizerLastEPCallback(
-            [O](ModulePassManager &MPM, OptimizationLevel Level) { addMainPass(MPM, O, Level); });
+        atOptimizersEnd(PB, [O](ModulePassManager &MPM, OptimizationLevel Level) { addMainPass(MPM, O, Level); });
 }
 
 static bool parsePassName(StringRef Name, ModulePassManager &MPM) {

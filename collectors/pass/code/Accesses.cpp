@@ -90,24 +90,29 @@ class Selector {
     void intrinsic(IntrinsicInst &II) {
         switch (II.getIntrinsicID()) {
         case Intrinsic::masked_load:
-            return masked(AccessKind::Load, II.getArgOperand(0), II.getType(), II.getArgOperand(2), false);
+            return masked(AccessKind::Load, II.getArgOperand(0), II.getType(), maskOfRead(II), false);
         case Intrinsic::masked_store:
-            return masked(AccessKind::Store, II.getArgOperand(1), II.getArgOperand(0)->getType(), II.getArgOperand(3),
+            return masked(AccessKind::Store, II.getArgOperand(1), II.getArgOperand(0)->getType(), maskOfWrite(II),
                           false);
         case Intrinsic::masked_expandload:
-            return masked(AccessKind::Load, II.getArgOperand(0), II.getType(), II.getArgOperand(1), true);
+            return masked(AccessKind::Load, II.getArgOperand(0), II.getType(), maskOfRead(II), true);
         case Intrinsic::masked_compressstore:
-            return masked(AccessKind::Store, II.getArgOperand(1), II.getArgOperand(0)->getType(), II.getArgOperand(2),
+            return masked(AccessKind::Store, II.getArgOperand(1), II.getArgOperand(0)->getType(), maskOfWrite(II),
                           true);
         case Intrinsic::masked_gather:
-            return gather(AccessKind::Load, II.getArgOperand(0), II.getType(), II.getArgOperand(2));
+            return gather(AccessKind::Load, II.getArgOperand(0), II.getType(), maskOfRead(II));
         case Intrinsic::masked_scatter:
-            return gather(AccessKind::Store, II.getArgOperand(1), II.getArgOperand(0)->getType(), II.getArgOperand(3));
+            return gather(AccessKind::Store, II.getArgOperand(1), II.getArgOperand(0)->getType(), maskOfWrite(II));
         default:
             if (touchesMemoryThroughOperand(II))
                 unrecordable();
         }
     }
+
+    // What inactive lanes become stands last, before it the mask. Until 22 an alignment came between pointer and mask.
+    static Value *maskOfRead(IntrinsicInst &II) { return II.getArgOperand(II.arg_size() - 2); }
+
+    static Value *maskOfWrite(IntrinsicInst &II) { return II.getArgOperand(II.arg_size() - 1); }
 
     void masked(AccessKind Kind, Value *Pointer, Type *Ty, Value *Mask, bool Packed) {
         laned(Kind, AccessForm::Masked, Pointer, Ty, Mask, Packed);

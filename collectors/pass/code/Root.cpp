@@ -122,7 +122,7 @@ void Decomposer::pointer(Value *V, Expression &E, unsigned Depth) const {
             O && O->getOpcode() == Instruction::IntToPtr && O->getOperand(0)->getType()->isIntegerTy(64))
             return integer(O->getOperand(0), RootForm::Unsigned, 1, E, Depth + 1);
         if (auto *G = dyn_cast<GEPOperator>(V)) {
-            MapVector<Value *, APInt> Variables;
+            VariableOffsets Variables;
             APInt Constant(64, 0);
             if (G->collectOffset(DL, 64, Variables, Constant)) {
                 pointer(G->getPointerOperand(), E, Depth + 1);

@@ -125,7 +125,9 @@ class Stamper {
     void stamp(const Effect &E, Instruction *Before, bool IsAcquire) {
         IRBuilder<> B(Before);
         B.SetCurrentDebugLocation(E.Where->getDebugLoc());
-        Value *Stamp = IsAcquire ? timeAfter(B) : B.CreateIntrinsic(Intrinsic::readcyclecounter, {}, {});
+        Value *Stamp = IsAcquire
+                           ? timeAfter(B)
+                           : B.CreateIntrinsic(Intrinsic::readcyclecounter, ArrayRef<Type *>(), ArrayRef<Value *>());
         if (KeepsFrameSmall)
             Stamp = throughMemory(B, Stamp);
         Points.push_back({E.Where, Numbers.lookup(E.Where), IsAcquire, E.By, E.Address, Stamp, Before});
@@ -137,9 +139,10 @@ class Stamper {
     Value *timeAfter(IRBuilder<> &B) const {
         bool HasFence = !F.getFnAttribute("target-features").getValueAsString().contains("-sse2");
         if (!HasFence)
-            return B.CreateExtractValue(B.CreateIntrinsic(Intrinsic::x86_rdtscp, {}, {}), 0);
-        B.CreateIntrinsic(Intrinsic::x86_sse2_lfence, {}, {});
-        return B.CreateIntrinsic(Intrinsic::readcyclecounter, {}, {});
+            return B.CreateExtractValue(
+                B.CreateIntrinsic(Intrinsic::x86_rdtscp, ArrayRef<Type *>(), ArrayRef<Value *>()), 0);
+        B.CreateIntrinsic(Intrinsic::x86_sse2_lfence, ArrayRef<Type *>(), ArrayRef<Value *>());
+        return B.CreateIntrinsic(Intrinsic::readcyclecounter, ArrayRef<Type *>(), ArrayRef<Value *>());
     }
 
     Value *throughMemory(IRBuilder<> &B, Value *Clock) {

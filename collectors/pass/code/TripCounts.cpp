@@ -1,5 +1,6 @@
 #include "code/TripCounts.h"
 
+#include "LlvmVersion.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/Module.h"
@@ -30,7 +31,7 @@ const SCEV *TripCounts::knownTimes(const Loop &L) {
 
 bool TripCounts::isCheap(const SCEV *Count, Loop &Before) {
     Instruction *At = Before.getLoopPreheader()->getTerminator();
-    SCEVExpander Expander(Evolution, At->getModule()->getDataLayout(), "trackway.count");
+    SCEVExpander Expander = expanderOf(Evolution, "trackway.count");
     return Expander.isSafeToExpandAt(Count, At) && !Expander.isHighCostExpansion(Count, &Before, Budget, &Costs, At);
 }
 
@@ -60,7 +61,7 @@ std::optional<TripCounts::Sum> TripCounts::timesBackInAll(Loop &L, function_ref<
 
 Value *TripCounts::expand(const Sum &S) {
     Instruction *At = S.Outermost->getLoopPreheader()->getTerminator();
-    SCEVExpander Expander(Evolution, At->getModule()->getDataLayout(), "trackway.count");
+    SCEVExpander Expander = expanderOf(Evolution, "trackway.count");
     return Expander.expandCodeFor(S.Times, S.Times->getType(), At);
 }
 
@@ -76,7 +77,7 @@ Value *TripCounts::timesBack(Loop &L, const DenseSet<const Loop *> &Hoisting) {
         if (Hoisting.contains(Outer))
             Before = Outer;
     Instruction *At = Before->getLoopPreheader()->getTerminator();
-    SCEVExpander Expander(Evolution, L.getHeader()->getModule()->getDataLayout(), "trackway.count");
+    SCEVExpander Expander = expanderOf(Evolution, "trackway.count");
     if (!Expander.isSafeToExpandAt(Count, At) || Expander.isHighCostExpansion(Count, &L, Budget, &Costs, At))
         return nullptr;
     return Expander.expandCodeFor(Count, Count->getType(), At);

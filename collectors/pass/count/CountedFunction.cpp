@@ -99,7 +99,7 @@ class Counter {
             if (I.isTerminator() || !breaksFlow(I))
                 continue;
             auto *Call = cast<CallBase>(&I);
-            Instruction *Next = I.getNextNonDebugInstruction();
+            Instruction *Next = nextInstruction(I);
             bool MustSplit = changesCounters(I) || !Next->isTerminator();
             if (MustSplit && !Call->isMustTailCall())
                 Splits.push_back(I.getNextNode());
@@ -249,7 +249,7 @@ class Counter {
         if (CallInst *Tail = BB.getTerminatingMustTailCall())
             return Tail;
         Instruction *Terminator = BB.getTerminator();
-        Instruction *Last = Terminator->getPrevNonDebugInstruction();
+        Instruction *Last = previousInstruction(*Terminator);
         return Last && changesCounters(*Last) ? Last : Terminator;
     }
 

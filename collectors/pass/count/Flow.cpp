@@ -32,7 +32,7 @@ const Instruction *lastStep(const BasicBlock &BB) {
     const Instruction *Terminator = BB.getTerminator();
     if (isa<InvokeInst>(Terminator))
         return Terminator;
-    const Instruction *Before = Terminator->getPrevNonDebugInstruction();
+    const Instruction *Before = previousInstruction(*Terminator);
     return Before ? Before : Terminator;
 }
 

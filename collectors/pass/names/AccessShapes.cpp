@@ -1,4 +1,6 @@
 #include "names/AccessShapes.h"
+
+#include "LlvmVersion.h"
 #include "llvm/IR/DataLayout.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -60,7 +62,7 @@ BitRanges bitsUsedBy(const User &Use, const Value &Loaded) {
         if (match(*Use.user_begin(), m_AShr(m_Specific(&Use), m_APInt(Back))) && Back->uge(*Amount))
             return oneRange((*Back - *Amount).getZExtValue(), Width - Back->getZExtValue());
     }
-    ICmpInst::Predicate Comparison;
+    ComparisonPredicate Comparison;
     if (match(&Use, m_ICmp(Comparison, m_Specific(&Loaded), m_APInt(Amount))) &&
         ((Comparison == ICmpInst::ICMP_SLT && Amount->isZero()) ||
          (Comparison == ICmpInst::ICMP_SGT && Amount->isAllOnes())))

@@ -1,4 +1,6 @@
 #include "names/DebugTypes.h"
+
+#include "LlvmVersion.h"
 #include "llvm/BinaryFormat/Dwarf.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/DerivedTypes.h"
@@ -52,7 +54,7 @@ StringRef pointerMark(const DIDerivedType &Type) {
 
 bool isWrittenInC(const Module &M) {
     auto IsC = [](const DICompileUnit *Unit) {
-        switch (Unit->getSourceLanguage()) {
+        switch (languageOf(*Unit)) {
         case dwarf::DW_LANG_C:
         case dwarf::DW_LANG_C89:
         case dwarf::DW_LANG_C99:

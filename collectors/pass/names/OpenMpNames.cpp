@@ -1,5 +1,6 @@
 #include "names/OpenMpNames.h"
 
+#include "LlvmVersion.h"
 #include "code/OpenMp.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -57,7 +58,7 @@ void addParts(const Function &Body, SmallVectorImpl<Function *> &Parts) {
 
 bool isFortran(const Function &F) {
     const DISubprogram *S = F.getSubprogram();
-    return S && dwarf::isFortran(static_cast<dwarf::SourceLanguage>(S->getUnit()->getSourceLanguage()));
+    return S && dwarf::isFortran(languageOf(*S->getUnit()));
 }
 
 class Naming {

@@ -441,7 +441,7 @@ Referent Referents::ofElement(const GEPOperator &Element, Walk &W) const {
 
 void Referents::applyOffsets(const GEPOperator &Element, Referent &R) const {
     unsigned Width = Layout.getIndexTypeSizeInBits(Element.getType());
-    MapVector<Value *, APInt> Variable;
+    VariableOffsets Variable;
     APInt Constant(Width, 0);
     if (!Element.collectOffset(Layout, Width, Variable, Constant)) {
         R.At.clear();

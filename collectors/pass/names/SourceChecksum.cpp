@@ -1,5 +1,6 @@
 #include "names/SourceChecksum.h"
 
+#include "LlvmVersion.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/BinaryFormat/Dwarf.h"
 #include "llvm/Support/FileSystem.h"
@@ -34,9 +35,8 @@ static bool isCompiledByFlang(const DIFile &File, const Module &M) {
         return false;
     const DICompileUnit &Unit = **Units.begin();
     const DIFile *Main = Unit.getFile();
-    return dwarf::isFortran(static_cast<dwarf::SourceLanguage>(Unit.getSourceLanguage())) &&
-           Unit.getProducer().contains("flang") && Main && Main->getFilename() == File.getFilename() &&
-           Main->getDirectory() == File.getDirectory();
+    return dwarf::isFortran(languageOf(Unit)) && Unit.getProducer().contains("flang") && Main &&
+           Main->getFilename() == File.getFilename() && Main->getDirectory() == File.getDirectory();
 }
 
 static std::optional<SourceChecksum> ownChecksum(StringRef Path) {

@@ -77,25 +77,28 @@ struct Masked {
 
 std::optional<Masked> asMasked(const IntrinsicInst &Call) {
     auto Arg = [&](unsigned I) { return Call.getArgOperand(I); };
-    auto Read = [&](bool Packed, bool Gathered, unsigned Pointer, unsigned Mask) {
-        return Masked{false, Packed, Gathered, Arg(Pointer), Arg(Mask), dyn_cast<FixedVectorType>(Call.getType())};
+    // The mask is the last operand but for what inactive lanes become.
+    auto Read = [&](bool Packed, bool Gathered) {
+        Value *Mask = Arg(Call.arg_size() - 2);
+        return Masked{false, Packed, Gathered, Arg(0), Mask, dyn_cast<FixedVectorType>(Call.getType())};
     };
-    auto Write = [&](bool Packed, bool Gathered, unsigned Mask) {
-        return Masked{true, Packed, Gathered, Arg(1), Arg(Mask), dyn_cast<FixedVectorType>(Arg(0)->getType())};
+    auto Write = [&](bool Packed, bool Gathered) {
+        Value *Mask = Arg(Call.arg_size() - 1);
+        return Masked{true, Packed, Gathered, Arg(1), Mask, dyn_cast<FixedVectorType>(Arg(0)->getType())};
     };
     switch (Call.getIntrinsicID()) {
     case Intrinsic::masked_load:
-        return Read(false, false, 0, 2);
+        return Read(false, false);
     case Intrinsic::masked_expandload:
-        return Read(true, false, 0, 1);
+        return Read(true, false);
     case Intrinsic::masked_gather:
-        return Read(false, true, 0, 2);
+        return Read(false, true);
     case Intrinsic::masked_store:
-        return Write(false, false, 3);
+        return Write(false, false);
     case Intrinsic::masked_compressstore:
-        return Write(true, false, 2);
+        return Write(true, false);
     case Intrinsic::masked_scatter:
-        return Write(false, true, 3);
+        return Write(false, true);
     default:
         return std::nullopt;
     }

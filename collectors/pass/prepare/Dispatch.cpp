@@ -1,9 +1,11 @@
 #include "prepare/Dispatch.h"
 
+#include "LlvmVersion.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
 #include "llvm/TargetParser/Triple.h"
 #include "llvm/Transforms/Utils/Cloning.h"
@@ -118,9 +120,24 @@ static void replaceInFunction(Function &F, GlobalVariable *From, GlobalVariable 
             RemapInstruction(&I, Map, RF_NoModuleLevelChanges | RF_IgnoreMissingLocals);
 }
 
+// Both copies stay in the same groups of accesses: else cloning would make groups of its own, and labels among them,
+// which nobody would take off again.
+static void shareAccessGroups(const Function &F, ValueToValueMapTy &Map) {
+    auto Share = [&Map](const MDNode *Group) { Map.MD()[Group].reset(const_cast<MDNode *>(Group)); };
+    for (const Instruction &I : instructions(F)) {
+        const MDNode *Groups = I.getMetadata(LLVMContext::MD_access_group);
+        if (!Groups)
+            continue;
+        Share(Groups);
+        for (const MDOperand &Group : Groups->operands())
+            Share(cast<MDNode>(Group.get()));
+    }
+}
+
 Function &Dispatch::keepPlain(Function &F, bool AlwaysChooses) {
     SmallVector<GlobalVariable *, 2> Tables = labelTables(F);
     ValueToValueMapTy Map;
+    shareAccessGroups(F, Map);
     Function *Plain = CloneFunction(&F, Map);
     Plain->setName(F.getName() + ".plain");
     Plain->setLinkage(GlobalValue::InternalLinkage);
@@ -148,7 +165,7 @@ static void forgetMemoryEffects(Function &F) {
     F.removeFnAttr(Attribute::WillReturn);
     F.removeFnAttr(Attribute::Speculatable);
     for (Argument &A : F.args()) // the recording stores pointers
-        A.removeAttr(Attribute::NoCapture);
+        forgetNoCapture(A);
 }
 
 // An internal function of the same type.
@@ -178,8 +195,10 @@ static Function *moveBody(Function &F) {
         From.replaceAllUsesWith(&To);
         To.takeName(&From);
     }
+    // Since 20 an address names no function beside its block, so it moved with that.
     for (auto [A, BB] : zip(Addresses, Blocks))
-        A->replaceAllUsesWith(BlockAddress::get(Traced, BB));
+        if (BlockAddress *Moved = BlockAddress::get(Traced, BB); Moved != A)
+            A->replaceAllUsesWith(Moved);
     forgetMemoryEffects(*Traced);
     return Traced;
 }

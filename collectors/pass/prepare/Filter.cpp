@@ -1,11 +1,13 @@
 #include "prepare/Filter.h"
-#include "LlvmVersion.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/Instruction.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Support/GlobPattern.h"
+#include "llvm/Support/LineIterator.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SpecialCaseList.h"
 #include "llvm/Support/VirtualFileSystem.h"
@@ -20,40 +22,40 @@ constexpr StringRef OurSection = "trackway";
 
 Error listError(const Twine &Message) { return createStringError(inconvertibleErrorCode(), "trackway: " + Message); }
 
-} // namespace
+// `mainfile:` and `global:` mean something to the sanitizers, which may share a list with us.
+bool isKnown(StringRef Prefix) {
+    return Prefix == "fun" || Prefix == "src" || Prefix == "type" || Prefix == "mainfile" || Prefix == "global";
+}
 
-// A list whose lines are checked: lines that are never used are reported instead of ignored.
-class IgnoreList : public SpecialCaseList {
-  public:
-    static Expected<std::unique_ptr<IgnoreList>> read(const std::vector<std::string> &Files) {
-        std::unique_ptr<IgnoreList> List(new IgnoreList);
-        std::string Problem;
-        if (!List->createInternal(Files, *vfs::getRealFileSystem(), Problem))
-            return listError("ignore list: " + Problem);
-        if (Error Wrong = List->check())
-            return Wrong;
-        return List;
-    }
+bool isOurSection(StringRef Glob) {
+    Expected<GlobPattern> Pattern = GlobPattern::create(Glob);
+    if (Pattern)
+        return Pattern->match(OurSection);
+    consumeError(Pattern.takeError());
+    return Glob.contains(OurSection);
+}
 
-  private:
-    Error check() const {
-        for (const auto &Entry : Sections) {
-            const auto &Section = *sectionOf(&Entry);
-            if (!Section.SectionMatcher->match(OurSection))
-                continue;
-            for (const auto &Prefix : Section.Entries)
-                if (!isKnown(Prefix.first()))
-                    return listError("ignore list: unknown prefix '" + Prefix.first() +
-                                     ":'; known are fun:, src: and type:");
+// Lines that LLVM reads well and that are never used: they are reported instead of ignored.
+Error checkPrefixes(StringRef File) {
+    auto Buffer = MemoryBuffer::getFile(File);
+    if (!Buffer)
+        return listError("ignore list: can't read " + File + ": " + Buffer.getError().message());
+    bool IsOurs = true; // what stands before any section is in all of them
+    for (line_iterator Line(**Buffer, /*SkipBlanks=*/true, '#'); !Line.is_at_eof(); ++Line) {
+        StringRef Text = Line->trim();
+        if (Text.consume_front("[")) {
+            IsOurs = isOurSection(Text.take_until([](char Letter) { return Letter == ']'; }));
+            continue;
         }
-        return Error::success();
+        StringRef Prefix = Text.split(':').first;
+        if (IsOurs && !Text.empty() && !isKnown(Prefix))
+            return listError("ignore list: " + File + ", line " + Twine(Line.line_number()) + ": unknown prefix '" +
+                             Prefix + ":'; known are fun:, src: and type:");
     }
+    return Error::success();
+}
 
-    // `mainfile:` and `global:` mean something to the sanitizers, which may share a list with us.
-    static bool isKnown(StringRef Prefix) {
-        return Prefix == "fun" || Prefix == "src" || Prefix == "type" || Prefix == "mainfile" || Prefix == "global";
-    }
-};
+} // namespace
 
 Filter::Filter(std::unique_ptr<SpecialCaseList> List) : List(std::move(List)) {}
 Filter::Filter(Filter &&) = default;
@@ -63,10 +65,14 @@ Filter::~Filter() = default;
 Expected<Filter> Filter::read(const std::vector<std::string> &Files) {
     if (Files.empty())
         return Filter(nullptr);
-    auto Read = IgnoreList::read(Files);
-    if (!Read)
-        return Read.takeError();
-    return Filter(std::move(*Read));
+    std::string Problem;
+    auto List = SpecialCaseList::create(Files, *vfs::getRealFileSystem(), Problem);
+    if (!List)
+        return listError("ignore list: " + Problem);
+    for (const std::string &File : Files)
+        if (Error Wrong = checkPrefixes(File))
+            return Wrong;
+    return Filter(std::move(List));
 }
 
 Filter::Verdict Filter::ask(StringRef Prefix, StringRef Query) const {

@@ -1,5 +1,6 @@
 #include "record/Plan.h"
 
+#include "LlvmVersion.h"
 #include "code/Calls.h"
 #include "record/CallMarks.h"
 #include "record/Expect.h"
@@ -107,7 +108,7 @@ class Planner {
     // A call in tail position leaves the frame before the callee runs.
     static Instruction *exitAnchor(BasicBlock &BB) {
         Instruction *Return = BB.getTerminator();
-        auto *Previous = dyn_cast_or_null<CallInst>(Return->getPrevNonDebugInstruction());
+        auto *Previous = dyn_cast_or_null<CallInst>(previousInstruction(*Return));
         return Previous && Previous->isTailCall() && endsUnit(*Previous) ? Previous : Return;
     }
 

@@ -1,5 +1,6 @@
 #include "regions/Regions.h"
 
+#include "LlvmVersion.h"
 #include "names/OpenMpNames.h"
 #include "regions/Inheritance.h"
 
@@ -237,9 +238,8 @@ class FunctionRegions {
     // Null unless the module is C++, whose exceptions pass through functions that don't mention them.
     static Function *personality(Module &M) {
         constexpr StringRef Name = "__gxx_personality_v0";
-        bool IsCxx = any_of(M.debug_compile_units(), [](const DICompileUnit *Unit) {
-            return dwarf::isCPlusPlus(static_cast<dwarf::SourceLanguage>(Unit->getSourceLanguage()));
-        });
+        bool IsCxx = any_of(M.debug_compile_units(),
+                            [](const DICompileUnit *Unit) { return dwarf::isCPlusPlus(languageOf(*Unit)); });
         if (!IsCxx)
             return M.getFunction(Name);
         auto *Type = FunctionType::get(Type::getInt32Ty(M.getContext()), true);

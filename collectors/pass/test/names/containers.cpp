@@ -103,7 +103,7 @@ double unseen_index(Elsewhere &e, int i) { return e[i]; }
 double unseen_call(Elsewhere &matrix, int i, int j) { return matrix(i, j); }
 // CHECK: unseen_call load part=0 variable='matrix[]'
 
-int member(Solver &s, int i) { return s.sum(i) + s.items[i]; }
+int member(Solver &s, int i) { return s.sum(i) + s.items[i + 1]; }
 // CHECK-DAG: member load part=0 variable='this->items[]' kind=expression
 // CHECK-DAG: member load part=0 variable='s.items[]' kind=expression
 double own_member(Solver &s, int i) { return s.own_sum(i); }
