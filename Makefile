@@ -22,12 +22,12 @@ BUILD := build
 JOBS ?= 2
 WHAT ?= record
 # The versions of LLVM that the pass is built for; trackway cc takes the plugin that fits the compiler.
-LLVM ?= 16 19
+LLVM ?= 19 22
 # Processors that the runtime is built for, beside this machine's.
 FOREIGN ?= aarch64-linux-gnu riscv64-linux-gnu powerpc64le-linux-gnu x86_64-linux-gnu
 PREFIX ?= /usr/local
-CC_OF_PASS ?= clang-19
-CXX_OF_PASS ?= clang++-19
+CC_OF_PASS ?= clang-22
+CXX_OF_PASS ?= clang++-22
 
 LIBRARY := $(abspath $(BUILD))/lib/trackway
 FORMATTED = $(shell git ls-files '*.c' '*.h' '*.cpp' ':!collectors/pass/test')
@@ -40,7 +40,7 @@ setup:
 build: pass runtime preload place lake
 
 pass: $(LLVM:%=pass-%)
-	@cd $(LIBRARY) && test ! -e TrackwayPass19.so || ln -sf TrackwayPass19.so TrackwayPass.so
+	@cd $(LIBRARY) && test ! -e TrackwayPass22.so || ln -sf TrackwayPass22.so TrackwayPass.so
 
 pass-%: setup
 	@mkdir -p $(BUILD)

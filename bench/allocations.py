@@ -59,7 +59,7 @@ def figures_of(command, program, *arguments):
 def build(name, flag):
     programs.OUT.mkdir(parents=True, exist_ok=True)
     program = programs.OUT / name
-    programs.call("clang-19", *FLAGS, flag, SOURCE, "-o", program)
+    programs.call("clang-22", *FLAGS, flag, SOURCE, "-o", program)
     return program
 
 

@@ -195,7 +195,7 @@ def main():
         parser.error(f"no workload {', '.join(sorted(unknown))} here; there are {', '.join(SIZES)}")
     old = results.earlier(arguments)
     programs.build_tools()
-    call("clang-19", "-O2", programs.ROOT / "bench" / f"{TIMER.name}.c", "-o", TIMER)
+    call("clang-22", "-O2", programs.ROOT / "bench" / f"{TIMER.name}.c", "-o", TIMER)
     rows = {}
     with tempfile.TemporaryDirectory(dir=MEMORY, prefix="trackway-bench-") as folder:
         folder = Path(folder)

@@ -13,7 +13,7 @@ ROW = re.compile(r"^0x[0-9a-f]+ +(\d+) +\d+ +(\d+) ", re.MULTILINE)
 def lines_with_code(program):
     """By the name of the file, sorted."""
     lines = defaultdict(set)
-    for table in call("llvm-dwarfdump-19", "--debug-line", program).split("debug_line[")[1:]:
+    for table in call("llvm-dwarfdump-22", "--debug-line", program).split("debug_line[")[1:]:
         files = {number: Path(name).name for number, name in FILE.findall(table)}
         for line, file in ROW.findall(table):
             if int(line) > 0:

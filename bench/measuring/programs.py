@@ -33,7 +33,7 @@ def call(*command, **settings):
 def build_measure():
     """`measure`, which tells a program's own time from a recorder's."""
     OUT.mkdir(parents=True, exist_ok=True)
-    call("clang-19", "-O2", ROOT / "bench" / "measure.c", "-o", MEASURE)
+    call("clang-22", "-O2", ROOT / "bench" / "measure.c", "-o", MEASURE)
 
 
 def build_tools():
@@ -59,7 +59,7 @@ def is_cxx(name):
 
 
 def plain_compiler(name):
-    return ["clang++-19" if is_cxx(name) else "clang-19"]
+    return ["clang++-22" if is_cxx(name) else "clang-22"]
 
 
 def traced_compiler(name):
@@ -79,7 +79,7 @@ def with_calls(baseline, name, *flags):
     """The plain program with a call for each access, answered by bench/baselines/BASELINE.c."""
     answer = OUT / "programs" / f"{baseline}.o"
     answer.parent.mkdir(parents=True, exist_ok=True)
-    call("clang-19", "-O2", "-c", ROOT / "bench" / "baselines" / f"{baseline}.c", "-o", answer)
+    call("clang-22", "-O2", "-c", ROOT / "bench" / "baselines" / f"{baseline}.c", "-o", answer)
     environment = dict(os.environ, TRACKWAY_PASS_OPTIONS="only-oracle=1")
     flags = (f"-fpass-plugin={PLUGIN}", *flags, answer)
     return compiled(baseline, name, plain_compiler(name), *flags, environment=environment)

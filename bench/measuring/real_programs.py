@@ -100,7 +100,7 @@ REAL = (
         "redis",
         lambda: debian("redis"),
         "make -s MALLOC=libc CC=$CC CXX=$CXX redis-server -C src; ln -s src/redis-server program; "
-        "clang-19 -O2 $DRIVERS/server_client.c -o client",
+        "clang-22 -O2 $DRIVERS/server_client.c -o client",
         '"$PROGRAM" --port 0 --unixsocket socket --save "" --logfile log',
         client='"$CLIENT" socket 600000',
     ),

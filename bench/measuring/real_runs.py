@@ -16,7 +16,7 @@ from .real_sources import DRIVERS, text
 
 BUILDS = OUT / "real"
 COMPILERS = {
-    "plain": {"CC": "clang-19", "CXX": "clang++-19"},
+    "plain": {"CC": "clang-22", "CXX": "clang++-22"},
     "traced": {"CC": str(TRACKWAY.with_name("trackway-cc")), "CXX": str(TRACKWAY.with_name("trackway-c++"))},
 }
 CLIENT_LIMIT_S = 600

@@ -52,7 +52,7 @@ def machine():
         "processor": model,
         "processors": os.cpu_count(),
         "kernel": platform.release(),
-        "clang": call("clang-19", "--version").splitlines()[0],
+        "clang": call("clang-22", "--version").splitlines()[0],
         "trackway": call(TRACKWAY, "-V").strip(),
         "load_before": round(LOAD_BEFORE, 2),
         "commit": call("git", "-C", ROOT, "describe", "--always", "--dirty").strip(),

@@ -22,7 +22,7 @@ COLUMNS = (
 def build_clock(folder):
     """The object that tells the time, which is not traced."""
     folder.mkdir(parents=True, exist_ok=True)
-    programs.call("clang-19", "-O2", "-c", CLOCK, "-o", folder / "clock.o")
+    programs.call("clang-22", "-O2", "-c", CLOCK, "-o", folder / "clock.o")
     return folder / "clock.o"
 
 

@@ -37,7 +37,7 @@ def sampled() -> trackway.Trace:
     """With samples and calls of allocators."""
     program = traces.folder() / "placement"
     path = program.with_suffix(".trackway")
-    subprocess.run(["clang-19", "-O2", "-g", traces.PROGRAMS / "placement.c", "-o", program], check=True)
+    subprocess.run(["clang-22", "-O2", "-g", traces.PROGRAMS / "placement.c", "-o", program], check=True)
     traces.trackway("record", "-q", "--sample", "--allocations", "-o", path, "--", program, "20000000")
     return trackway.open(path)
 

@@ -117,18 +117,18 @@ mod tests {
     #[test]
     fn what_is_lacking_comes_with_the_line_to_install_it() {
         let features = [
-            Feature::new("cc", "records C", Ok("clang-19".into())),
+            Feature::new("cc", "records C", Ok("clang-22".into())),
             Feature::new(
                 "fc",
                 "records Fortran",
-                Err(Lack::of_packages("no flang", &["flang-19"])),
+                Err(Lack::of_packages("no flang", &["flang-22"])),
             ),
             Feature::new("--hardware", "counters", Err(Lack::new("none here"))),
         ];
         let lines = [
-            "present  cc          records C: clang-19",
+            "present  cc          records C: clang-22",
             "lacking  fc          records Fortran: no flang",
-            "                     $ apt-get install flang-19",
+            "                     $ apt-get install flang-22",
             "lacking  --hardware  counters: none here",
             "",
         ];

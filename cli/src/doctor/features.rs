@@ -98,8 +98,8 @@ fn foreign(machine: &dyn Machine, set: InstructionSet) -> Feature {
     if !machine.exists(&Path::new("/usr").join(triple).join("include/stdio.h")) {
         missing.push(("its C library".into(), set.package()));
     }
-    if !machine.has_program("ld.lld-19") && !machine.has_program("ld.lld") {
-        missing.push(("the linker ld.lld".into(), "lld-19"));
+    if !machine.has_program("ld.lld-22") && !machine.has_program("ld.lld") {
+        missing.push(("the linker ld.lld".into(), "lld-22"));
     }
     if !machine.has_program(set.emulator()) {
         missing.push((format!("the emulator {}", set.emulator()), "qemu-user"));

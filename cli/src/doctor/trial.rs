@@ -135,7 +135,7 @@ mod tests {
             said("In file included from a:\na.c:1:10: fatal error: 'stdio.h' file not found\n"),
             "a.c:1:10: fatal error: 'stdio.h' file not found"
         );
-        assert_eq!(said("trackway: clang-19: no such file"), "clang-19: no such file");
+        assert_eq!(said("trackway: clang-22: no such file"), "clang-22: no such file");
         assert_eq!(
             said("warning: x\n/usr/bin/ld: cannot find crt1.o: y\n"),
             "/usr/bin/ld: cannot find crt1.o: y"

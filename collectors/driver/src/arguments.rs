@@ -12,8 +12,8 @@ use clap::Args;
 /// --oracle (also report each access by a call, for `trackway verify`), --calls=0|1 (record function entry and exit),
 /// --order=0|1 (record when threads synchronise, for the order between them),
 /// --place=start|early|late (where in the pipeline accesses are taken; default late), --ignorelist=FILE (as
-/// -fsanitize-ignorelist=), --allocators=FILE, --clang=PATH (default $TRACKWAY_CLANG, $TRACKWAY_CLANGXX, clang-19,
-/// clang++-19; any version of LLVM that the installation has a plug-in for). Everything else goes to clang untouched, --help and --version too. Links named trackway-cc and
+/// -fsanitize-ignorelist=), --allocators=FILE, --clang=PATH (default $TRACKWAY_CLANG, $TRACKWAY_CLANGXX, clang-22,
+/// clang++-22; any version of LLVM that the installation has a plug-in for). Everything else goes to clang untouched, --help and --version too. Links named trackway-cc and
 /// trackway-c++ do the same for tools that want the compiler to be one word.
 #[derive(Debug, Args)]
 #[command(
@@ -31,7 +31,7 @@ pub struct CompileArguments {
 
 /// Compile or link Fortran: flang with recording added, a drop-in for FC=
 ///
-/// Options of its own as for `trackway cc`, but --flang=PATH (default $TRACKWAY_FLANG, flang-new-19) in place of --clang=.
+/// Options of its own as for `trackway cc`, but --flang=PATH (default $TRACKWAY_FLANG, flang-22) in place of --clang=.
 /// Everything else goes to flang untouched, --help and --version too. A link named trackway-fc does the same.
 #[derive(Debug, Args)]
 #[command(

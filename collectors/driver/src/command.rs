@@ -136,10 +136,10 @@ mod tests {
     }
 
     const PARTS: &[&str] = &[
-        "lib/trackway/TrackwayPass16.so",
         "lib/trackway/TrackwayPass19.so",
-        "lib/trackway/TrackwayPragma16.so",
+        "lib/trackway/TrackwayPass22.so",
         "lib/trackway/TrackwayPragma19.so",
+        "lib/trackway/TrackwayPragma22.so",
         "lib/trackway/libtrackway.a",
         "lib/trackway/include/trackway.h",
     ];
@@ -174,7 +174,7 @@ mod tests {
         );
         let user: Vec<OsString> = line.split_whitespace().map(Into::into).collect();
         let driver = Driver {
-            compiler: OsStr::new("clang-19"),
+            compiler: OsStr::new("clang-22"),
             language,
             inherits_threads: true,
         };
@@ -202,11 +202,11 @@ mod tests {
     }
 
     fn rewritten(line: &str) -> String {
-        rewritten_for("clang-19", Language::C, line)
+        rewritten_for("clang-22", Language::C, line)
     }
 
-    const COMPILE: &str = "--start-no-unused-arguments -fpass-plugin=/T/lib/trackway/TrackwayPass19.so -g \
-                           -fplugin=/T/lib/trackway/TrackwayPragma19.so -fstandalone-debug \
+    const COMPILE: &str = "--start-no-unused-arguments -fpass-plugin=/T/lib/trackway/TrackwayPass22.so -g \
+                           -fplugin=/T/lib/trackway/TrackwayPragma22.so -fstandalone-debug \
                            -D__TRACKWAY__ -idirafter /T/lib/trackway/include --end-no-unused-arguments";
     const INCLUDE: &str =
         "--start-no-unused-arguments -D__TRACKWAY__ -idirafter /T/lib/trackway/include --end-no-unused-arguments";
@@ -278,12 +278,12 @@ mod tests {
     #[test]
     fn missing_parts_matter_only_when_needed() {
         let (_root, installation) = installation_with(&[]);
-        let attempt = |line: &str| attempt("clang-19", Language::C, line, &installation);
+        let attempt = |line: &str| attempt("clang-22", Language::C, line, &installation);
         assert!(attempt("-E a.c").is_ok());
         assert!(attempt("-c a.c")
             .unwrap_err()
             .to_string()
-            .contains("TrackwayPass19.so"));
+            .contains("TrackwayPass22.so"));
         assert!(attempt("a.o").unwrap_err().to_string().contains("libtrackway.a"));
     }
 
@@ -296,7 +296,7 @@ mod tests {
         let (root, with) = installation_with(&["lib/trackway/libtrackway.a", &path(foreign.triple())]);
         let link = |set: InstructionSet, installation: &Installation| {
             let line = format!("--target={} a.o", set.triple());
-            attempt("clang-19", Language::C, &line, installation).map(|arguments| arguments[3].clone())
+            attempt("clang-22", Language::C, &line, installation).map(|arguments| arguments[3].clone())
         };
         assert_eq!(
             link(host, &with).unwrap(),
@@ -315,12 +315,12 @@ mod tests {
 
     #[test]
     fn the_plugin_is_that_of_the_compilers_version() {
-        assert!(rewritten_for("/opt/clang-16", Language::C, "-c a.c").contains("/TrackwayPass16.so"));
+        assert!(rewritten_for("/opt/clang-19", Language::C, "-c a.c").contains("/TrackwayPass19.so"));
         let (_root, installation) = installation_with(PARTS);
         let message = attempt("clang-17", Language::C, "-c a.c", &installation)
             .unwrap_err()
             .to_string();
-        for part in ["clang-17", "LLVM 17", "16 and 19"] {
+        for part in ["clang-17", "LLVM 17", "19 and 22"] {
             assert!(message.contains(part), "{message}");
         }
         assert!(attempt("clang-17", Language::C, "a.o", &installation).is_ok());
@@ -328,8 +328,8 @@ mod tests {
 
     #[test]
     fn fortran_gets_what_its_driver_understands() {
-        let rewritten = |line| rewritten_for("flang-new-19", Language::Fortran, line);
-        let compile = "-fpass-plugin=/T/lib/trackway/TrackwayPass19.so -g -I/T/lib/trackway/include/fortran";
+        let rewritten = |line| rewritten_for("flang-22", Language::Fortran, line);
+        let compile = "-fpass-plugin=/T/lib/trackway/TrackwayPass22.so -g -I/T/lib/trackway/include/fortran";
         assert_eq!(rewritten("-O2 -c a.f90"), format!("{compile} -O2 -c a.f90"));
         let runtime = "/T/lib/trackway/libtrackway.a";
         assert_eq!(rewritten("a.o"), format!("a.o {runtime} {EXPORT}"));
@@ -341,13 +341,13 @@ mod tests {
         let mut options = Options::default();
         let none = |_: &str| None;
         let set = |name: &str| (name == "TRACKWAY_CLANGXX").then(|| OsString::from("/opt/clang++"));
-        assert_eq!(compiler(&options, Language::C, none), "clang-19");
-        assert_eq!(compiler(&options, Language::Cxx, none), "clang++-19");
-        assert_eq!(compiler(&options, Language::C, set), "clang-19");
+        assert_eq!(compiler(&options, Language::C, none), "clang-22");
+        assert_eq!(compiler(&options, Language::Cxx, none), "clang++-22");
+        assert_eq!(compiler(&options, Language::C, set), "clang-22");
         assert_eq!(compiler(&options, Language::Cxx, set), "/opt/clang++");
         options.clang = Some("/my/clang".into());
         assert_eq!(compiler(&options, Language::Cxx, set), "/my/clang");
-        assert_eq!(compiler(&options, Language::Fortran, set), "flang-new-19");
+        assert_eq!(compiler(&options, Language::Fortran, set), "flang-22");
         options.flang = Some("/my/flang".into());
         assert_eq!(compiler(&options, Language::Fortran, none), "/my/flang");
     }

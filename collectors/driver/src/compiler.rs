@@ -37,9 +37,9 @@ mod tests {
     #[test]
     fn a_missing_compiler_comes_with_the_remedy() {
         let error = io::Error::from(io::ErrorKind::NotFound);
-        let message = exec_failure(OsStr::new("clang-19"), Language::C, &error).to_string();
+        let message = exec_failure(OsStr::new("clang-22"), Language::C, &error).to_string();
         assert!(
-            message.contains("apt-get install clang-19") && message.contains("TRACKWAY_CLANG"),
+            message.contains("apt-get install clang-22") && message.contains("TRACKWAY_CLANG"),
             "{message}"
         );
     }

@@ -64,7 +64,7 @@ impl Installation {
         let versions: Vec<String> = versions.iter().map(u32::to_string).collect();
         Err(Failure::new(format!(
             "{}: is of LLVM {version}, and this installation has plug-ins for LLVM {}; choose a compiler of such a \
-             version, or build one for LLVM 16 to 19 by `make pass LLVM=VERSION`",
+             version, or build one for LLVM 16 to 22 by `make pass LLVM=VERSION`",
             compiler.to_string_lossy(),
             versions.join(" and ")
         )))
@@ -245,10 +245,10 @@ mod tests {
     fn a_missing_part_is_named_with_the_remedy() {
         let root = tempfile::tempdir().unwrap();
         let message = Installation::at(root.path())
-            .pass_plugin(OsStr::new("clang-19"), 19)
+            .pass_plugin(OsStr::new("clang-22"), 22)
             .unwrap_err()
             .to_string();
-        assert!(message.contains("lib/trackway/TrackwayPass19.so"), "{message}");
+        assert!(message.contains("lib/trackway/TrackwayPass22.so"), "{message}");
         assert!(message.contains("make"), "{message}");
     }
 }

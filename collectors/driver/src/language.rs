@@ -12,9 +12,9 @@ impl Language {
     /// The compiler that is looked up in PATH if nothing names another.
     pub fn default_compiler(self) -> &'static str {
         match self {
-            Language::C => "clang-19",
-            Language::Cxx => "clang++-19",
-            Language::Fortran => "flang-new-19",
+            Language::C => "clang-22",
+            Language::Cxx => "clang++-22",
+            Language::Fortran => "flang-22",
         }
     }
 
@@ -38,8 +38,8 @@ impl Language {
     /// Debian's package of the default compiler.
     pub fn package(self) -> &'static str {
         match self {
-            Language::C | Language::Cxx => "clang-19",
-            Language::Fortran => "flang-19",
+            Language::C | Language::Cxx => "clang-22",
+            Language::Fortran => "flang-22",
         }
     }
 
@@ -48,7 +48,7 @@ impl Language {
         match self {
             Language::C => "libc6-dev",
             Language::Cxx => "libstdc++-12-dev",
-            Language::Fortran => "libflang-19-dev",
+            Language::Fortran => "libflang-22-dev",
         }
     }
 }

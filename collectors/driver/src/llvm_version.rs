@@ -9,7 +9,7 @@ use trackway_answers::failure::Failure;
 use crate::compiler::exec_failure;
 use crate::language::Language;
 
-/// Major version of the compiler: from its name if that ends in one (`clang-19`), else as the compiler says itself.
+/// Major version of the compiler: from its name if that ends in one (`clang-22`), else as the compiler says itself.
 pub fn of_compiler(compiler: &OsStr, language: Language) -> Result<u32, Failure> {
     match of_name(compiler) {
         Some(version) => Ok(version),
@@ -48,10 +48,10 @@ mod tests {
     #[test]
     fn a_name_may_tell() {
         let version = |name: &str| of_name(OsStr::new(name));
-        assert_eq!(version("clang-16"), Some(16));
+        assert_eq!(version("clang-19"), Some(19));
         assert_eq!(version("/opt/x-17/bin/clang++-18"), Some(18));
-        assert_eq!(version("flang-new-19"), Some(19));
-        assert_eq!(version("/opt/llvm-19/bin/clang"), None);
+        assert_eq!(version("flang-22"), Some(22));
+        assert_eq!(version("/opt/llvm-22/bin/clang"), None);
         assert_eq!(version("my-clang"), None);
     }
 
@@ -76,6 +76,6 @@ mod tests {
         let message = of_compiler(missing.as_os_str(), Language::Fortran)
             .unwrap_err()
             .to_string();
-        assert!(message.contains("flang-19"), "{message}");
+        assert!(message.contains("flang-22"), "{message}");
     }
 }

@@ -22,7 +22,7 @@ pub fn instruction_set(target: Option<&OsStr>, compiler: &OsStr) -> Result<Optio
     Ok(Some(set))
 }
 
-/// `aarch64-linux-gnu` of `aarch64-linux-gnu-clang-19`.
+/// `aarch64-linux-gnu` of `aarch64-linux-gnu-clang-22`.
 fn prefix_of(compiler: &OsStr) -> Option<&str> {
     let name = Path::new(compiler).file_name()?.to_str()?;
     name.rsplit_once("-clang").map(|(prefix, _)| prefix)
@@ -38,18 +38,18 @@ mod tests {
 
     #[test]
     fn the_option_tells_before_the_compilers_name() {
-        let compiler = "/opt/bin/riscv64-linux-gnu-clang++-19";
+        let compiler = "/opt/bin/riscv64-linux-gnu-clang++-22";
         assert_eq!(of(None, compiler).unwrap(), Some(InstructionSet::Riscv64));
         let target = of(Some("aarch64-linux-gnu"), compiler);
         assert_eq!(target.unwrap(), Some(InstructionSet::Aarch64));
-        for own in ["clang-19", "/opt/llvm-19/bin/clang", "my-clang"] {
+        for own in ["clang-22", "/opt/llvm-22/bin/clang", "my-clang"] {
             assert_eq!(of(None, own).unwrap(), None, "{own}");
         }
     }
 
     #[test]
     fn others_are_refused_with_those_that_there_are() {
-        let message = of(Some("mips64el-linux-gnu"), "clang-19")
+        let message = of(Some("mips64el-linux-gnu"), "clang-22")
             .unwrap_err()
             .to_string();
         assert!(

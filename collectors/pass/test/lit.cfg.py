@@ -1,4 +1,4 @@
-# The tests of the pass, for LLVM's lit (package llvm-19-tools): `TRACKWAY_PASS=.../TrackwayPass19.so lit .`
+# The tests of the pass, for LLVM's lit (package llvm-19-tools): `TRACKWAY_PASS=.../TrackwayPass22.so lit .`
 #
 # The tools are those of the LLVM that the plugin's name ends in. A test that needs a newer one than 16 says
 # `REQUIRES: llvm-17` (18, 19) and why.
@@ -14,7 +14,7 @@ if not plugin or not os.path.exists(plugin):
 
 named = re.search(r"TrackwayPass(\d+)\.so$", os.path.realpath(plugin))
 if not named:
-    lit_config.fatal(f"the plugin's name must end in a version of LLVM, as in TrackwayPass19.so; it is {plugin!r}")
+    lit_config.fatal(f"the plugin's name must end in a version of LLVM, as in TrackwayPass22.so; it is {plugin!r}")
 llvm = int(named.group(1))
 
 config.name = f"trackway-pass-{llvm}"

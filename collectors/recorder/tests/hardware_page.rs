@@ -8,7 +8,7 @@ fn pages_are_read_as_the_kernel_writes_them() {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("page");
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let compiler = std::env::var_os("TRACKWAY_CLANG").unwrap_or("clang-19".into());
+    let compiler = std::env::var_os("TRACKWAY_CLANG").unwrap_or("clang-22".into());
     let mut compile = Command::new(compiler);
     compile
         .args([

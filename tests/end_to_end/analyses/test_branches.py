@@ -109,7 +109,7 @@ class Imported(unittest.TestCase):
 
 
 def add_tests():
-    for version in (16, 19):
+    for version in (19, 22):
         for level in tools.LEVELS:
             name = f"test_{level.lstrip('-')}_llvm_{version}"
             setattr(Recorded, name, lambda self, level=level, version=version: self.check(level, version))

@@ -76,7 +76,7 @@ class Builds(unittest.TestCase):
             for arguments in (["--version"], ["-v"], ["-E", "conftest.c"], ["-M", "conftest.c"], ["-S", "conftest.c"],
                               ["-fsyntax-only", "conftest.c"], ["-print-prog-name=ld"], ["-dumpmachine"]):
                 ours = tools.trackway("cc", *arguments, cwd=folder)
-                clangs = tools.run("clang-19", *arguments, cwd=folder)
+                clangs = tools.run("clang-22", *arguments, cwd=folder)
                 if arguments[0] in ("-E", "-M", "--version", "-dumpmachine"):
                     self.assertEqual(ours.stdout, clangs.stdout, arguments)
             tools.trackway("cc", "conftest.c", cwd=folder)

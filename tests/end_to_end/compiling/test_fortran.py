@@ -79,4 +79,4 @@ class Fortran(unittest.TestCase):
 
     def test_questions_reach_flang(self):
         ours = tools.run(tools.BUILD / "bin" / "trackway-fc", "--version").stdout
-        self.assertEqual(ours, tools.run("flang-new-19", "--version").stdout)
+        self.assertEqual(ours, tools.run("flang-22", "--version").stdout)

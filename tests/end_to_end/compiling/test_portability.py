@@ -148,7 +148,7 @@ class Vectors(unittest.TestCase):
 class OldestCompiler(unittest.TestCase):
     def check(self, processor):
         with tools.folder() as folder:
-            program = build_workload(folder, processor, "hash", TRACKWAY_CLANG="clang-16", CLANG="clang-16")
+            program = build_workload(folder, processor, "hash", TRACKWAY_CLANG="clang-19", CLANG="clang-19")
             self.assertEqual(record_small(f"{folder}/trace", processor, program), known_answers()["hash"])
             self.assertEqual(tools.verified_accesses(f"{folder}/trace"), recording("x86_64", "hash").accesses)
 

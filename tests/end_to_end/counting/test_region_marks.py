@@ -26,7 +26,7 @@ class Pragmas(unittest.TestCase):
     EXPECTED = {"fill it": 1, 'add "up"': 9}
 
     def test_every_version_of_the_compiler(self):
-        for version in (16, 19):
+        for version in (19, 22):
             with self.subTest(version=version), tools.folder() as folder:
                 program = counting.compile_counting(f"{folder}/program", [PRAGMAS], "-O2", *STRICT, version=version)
                 self.assertEqual(entries(folder, program), self.EXPECTED)
@@ -70,7 +70,7 @@ class Fortran(unittest.TestCase):
         with tools.folder() as folder:
             program = f"{folder}/program"
             module = tools.ROOT / "build/include/trackway.f90"
-            subprocess.run(["flang-new-19", "-J", folder, module, FORTRAN, "-o", program], check=True, cwd=folder)
+            subprocess.run(["flang-22", "-J", folder, module, FORTRAN, "-o", program], check=True, cwd=folder)
             self.assertEqual(output_of(program), "total    36.0\n")
 
 

@@ -185,8 +185,8 @@ class OtherBuilds(unittest.TestCase):
         self.check_traced(build_cxx)
 
     def test_header_is_nothing_to_other_compilers(self):
-        for compiler, source in (("gcc", "regions.c"), ("g++", "regions.cpp"), ("clang-19", "regions.c"),
-                                 ("clang++-19", "regions.cpp")):
+        for compiler, source in (("gcc", "regions.c"), ("g++", "regions.cpp"), ("clang-22", "regions.c"),
+                                 ("clang++-22", "regions.cpp")):
             with self.subTest(compiler), tools.folder() as folder:
                 flags = ("-Wall", "-Wextra", "-Werror", "-O2", f"-I{tools.BUILD / 'include'}", "-c")
                 tools.run(compiler, *flags, counting.REGIONS / source, "-o", f"{folder}/object")

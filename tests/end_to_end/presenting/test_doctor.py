@@ -31,17 +31,17 @@ class Doctor(unittest.TestCase):
         status, rows = doctor()
         self.assertEqual(status, 0)
         self.assertEqual(next(iter(rows)), MAIN_WAY)
-        for feature in (MAIN_WAY, "c++", "fc", "cc --clang=clang-16", "record --allocations", "place --far-file"):
+        for feature in (MAIN_WAY, "c++", "fc", "cc --clang=clang-19", "record --allocations", "place --far-file"):
             self.assertEqual(rows[feature]["state"], "present", rows[feature])
-        self.assertEqual(rows[MAIN_WAY]["finding"], "clang-19")
+        self.assertEqual(rows[MAIN_WAY]["finding"], "clang-22")
 
     def test_without_compilers_the_lines_install_them(self):
         with tools.folder() as folder:
             status, rows = doctor(PATH=folder)
         self.assertEqual(status, 1)
-        lines = {feature: rows[feature]["install"] for feature in (MAIN_WAY, "fc", "cc --clang=clang-16")}
-        self.assertEqual(lines, {MAIN_WAY: "apt-get install clang-19", "fc": "apt-get install flang-19",
-                                 "cc --clang=clang-16": "apt-get install clang-16"})
+        lines = {feature: rows[feature]["install"] for feature in (MAIN_WAY, "fc", "cc --clang=clang-19")}
+        self.assertEqual(lines, {MAIN_WAY: "apt-get install clang-22", "fc": "apt-get install flang-22",
+                                 "cc --clang=clang-19": "apt-get install clang-19"})
         known = suggested_packages()
         for feature, row in rows.items():
             if row["install"].startswith("apt-get install ") and "spark" not in feature:
@@ -50,7 +50,7 @@ class Doctor(unittest.TestCase):
 
     def test_a_broken_compiler_is_no_main_way(self):
         with tools.folder() as folder:
-            compiler = Path(folder, "clang-19")
+            compiler = Path(folder, "clang-22")
             compiler.write_text("#!/bin/sh\necho 'error: something is wrong' >&2\nexit 1\n")
             compiler.chmod(0o755)
             status, rows = doctor(TRACKWAY_CLANG=str(compiler))
@@ -63,8 +63,8 @@ class Doctor(unittest.TestCase):
             text = tools.trackway("doctor", "--lacking", check=False, env=tools.environment(PATH=folder)).stdout
         self.assertEqual(status, 1)
         self.assertEqual({row["state"] for row in rows.values()}, {"lacking"})
-        self.assertIn("compiled recording doesn't work: clang-19 isn't there", text.splitlines()[0])
-        self.assertIn("$ apt-get install clang-19\n", text)
+        self.assertIn("compiled recording doesn't work: clang-22 isn't there", text.splitlines()[0])
+        self.assertIn("$ apt-get install clang-22\n", text)
         self.assertNotIn("present", text)
 
     def test_nothing_is_left(self):

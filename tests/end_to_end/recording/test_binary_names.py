@@ -61,20 +61,20 @@ class AgreementTests(unittest.TestCase):
                 self.assertGreaterEqual(agreed, share, f"{by} by {compiler} {level}")
 
     def test_clang_unoptimised(self):
-        self.compare("clang-19", "-O0", {"line": 0.99, "function": 0.99, "field": 0.99, "variable": 0.99, "type": 0.99})
+        self.compare("clang-22", "-O0", {"line": 0.99, "function": 0.99, "field": 0.99, "variable": 0.99, "type": 0.99})
 
     def test_gcc_unoptimised(self):
         self.compare("gcc", "-O0", {"line": 0.99, "function": 0.99, "field": 0.99, "variable": 0.99, "type": 0.99})
 
     def test_clang_optimised(self):
-        self.compare("clang-19", "-O2", {"line": 0.98, "function": 0.99, "field": 0.97, "variable": 0.95, "type": 0.97})
+        self.compare("clang-22", "-O2", {"line": 0.98, "function": 0.99, "field": 0.97, "variable": 0.95, "type": 0.97})
 
     def test_gcc_optimised(self):
         self.compare("gcc", "-O2", {"line": 0.98, "function": 0.99, "field": 0.97, "variable": 0.95, "type": 0.97})
 
     def test_dwarf_4(self):
         with tools.folder() as folder:
-            for compiler in ("clang-19", "gcc"):
+            for compiler in ("clang-22", "gcc"):
                 trace, _ = recorded(compiled(folder, compiler, "-gdwarf-4", "-O2", name=compiler))
                 fields = accesses(trace, "field")
                 self.assertGreater(fields["node.key"], 10_000, compiler)
@@ -90,7 +90,7 @@ class AgreementTests(unittest.TestCase):
 
 class InlinedTests(unittest.TestCase):
     def test_inlined_functions_keep_their_names(self):
-        for compiler, level in (("clang++-19", "-O0"), ("clang++-19", "-O2"), ("g++", "-O0"), ("g++", "-O2")):
+        for compiler, level in (("clang++-22", "-O0"), ("clang++-22", "-O2"), ("g++", "-O0"), ("g++", "-O2")):
             with self.subTest(compiler=compiler, level=level), tools.folder() as folder:
                 source = tools.PROGRAMS / "inlined.cpp"
                 trace, _ = recorded(compiled(folder, compiler, "-g", level, source=source))
@@ -109,7 +109,7 @@ class UnitTests(unittest.TestCase):
         """gcc's tables lead to the units with code; what those don't know is looked up in the others. With -flto a unit tells
         of code that another describes; clang has no such tables unless told to."""
         units = tools.PROGRAMS / "units"
-        variants = (("gcc",), ("gcc", "-flto"), ("clang-19",), ("clang-19", "-gdwarf-aranges"))
+        variants = (("gcc",), ("gcc", "-flto"), ("clang-22",), ("clang-22", "-gdwarf-aranges"))
         for compiler, *flags in variants:
             with self.subTest(compiler=compiler, flags=flags), tools.folder() as folder:
                 flags += ["-g", "-O1", units / "sums.c", units / "weights.c"]
@@ -152,7 +152,7 @@ class WithoutDebugInformationTests(unittest.TestCase):
     def test_compressed_sections_are_read(self):
         for form in ("zlib", "zstd"):
             with self.subTest(form=form), tools.folder() as folder:
-                program = compiled(folder, "clang-19", "-O2", "-g", "-fuse-ld=lld", f"-Wl,--compress-debug-sections={form}")
+                program = compiled(folder, "clang-22", "-O2", "-g", "-fuse-ld=lld", f"-Wl,--compress-debug-sections={form}")
                 trace, _ = recorded(program)
                 self.assertGreater(accesses(trace, "field")["node.key"], 10_000)
 
@@ -176,7 +176,7 @@ class AllocationTests(unittest.TestCase):
         return {(match.group(1), "main", self.SOURCE.name, str(number)) for number, match in found if match}
 
     def test_lines_of_calls(self):
-        for compiler, level in (("gcc", "-O0"), ("gcc", "-O2"), ("clang-19", "-O0"), ("clang-19", "-O2")):
+        for compiler, level in (("gcc", "-O0"), ("gcc", "-O2"), ("clang-22", "-O0"), ("clang-22", "-O2")):
             with self.subTest(compiler=compiler, level=level), tools.folder() as folder:
                 flags = "-g", level, "-fno-builtin"
                 trace, _ = recorded(compiled(folder, compiler, *flags, source=self.SOURCE))
@@ -229,7 +229,7 @@ class AnswerTests(unittest.TestCase):
 class AttributionTests(unittest.TestCase):
     def test_the_unknown_is_counted(self):
         with tools.folder() as folder:
-            trace, _ = recorded(compiled(folder, "clang-19", "-g", "-O0", "-static"))
+            trace, _ = recorded(compiled(folder, "clang-22", "-g", "-O0", "-static"))
             row = attribution(trace)
             self.assertEqual(row["accesses"], sum(accesses(trace, "field").values()))
             self.assertGreater(row["with_line"], 0.8)

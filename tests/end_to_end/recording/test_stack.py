@@ -20,7 +20,7 @@ def frame_sizes(source, folder, *flags, traced):
     # A red zone is stack too, but not told.
     tools.run(compiler, "-g", "-w", "-O0", "-mno-red-zone", "-fstack-size-section", *plugin, *flags, "-c", source,
               "-o", f"{folder}/object")
-    told = tools.run("llvm-readobj-19", "--stack-sizes", f"{folder}/object").stdout
+    told = tools.run("llvm-readobj-22", "--stack-sizes", f"{folder}/object").stdout
     entries = re.findall(r"Functions: \[(.*?)\]\s*Size: 0x(\w+)", told)
     return {name: int(size, 16) for names, size in entries for name in names.split(", ")}
 

@@ -61,7 +61,7 @@ impl Machine for Fake {
         text.map(str::to_owned)
     }
     fn plugin_versions(&self) -> Vec<u32> {
-        vec![16, 19]
+        vec![19, 22]
     }
     fn runtime(&self, _: InstructionSet) -> Result<(), String> {
         self.part("libtrackway.a")
@@ -127,7 +127,7 @@ fn a_machine_that_has_everything_lacks_nothing() {
     let features = all(&Fake::default());
     assert_eq!(
         (features[0].name.as_str(), features[0].finding()),
-        ("cc, record", "clang-19")
+        ("cc, record", "clang-22")
     );
     let names: HashSet<&str> = features.iter().map(|feature| feature.name.as_str()).collect();
     assert_eq!(names.len(), features.len(), "each has a name of its own");
@@ -136,22 +136,22 @@ fn a_machine_that_has_everything_lacks_nothing() {
 #[test]
 fn a_missing_compiler_comes_by_its_package() {
     let fake = Fake {
-        programs_missing: HashSet::from(["clang-19"]),
+        programs_missing: HashSet::from(["clang-22"]),
         ..Fake::default()
     };
     let feature = the_lack(&fake);
     assert_eq!(feature.name, "cc, record");
-    assert_eq!(feature.remedy(), Some("apt-get install clang-19"));
+    assert_eq!(feature.remedy(), Some("apt-get install clang-22"));
     let fake = Fake {
-        programs_missing: HashSet::from(["clang-16"]),
+        programs_missing: HashSet::from(["clang-19"]),
         ..Fake::default()
     };
-    assert_eq!(the_lack(&fake).remedy(), Some("apt-get install clang-16"));
+    assert_eq!(the_lack(&fake).remedy(), Some("apt-get install clang-19"));
     let fake = Fake {
-        programs_missing: HashSet::from(["flang-new-19"]),
+        programs_missing: HashSet::from(["flang-22"]),
         ..Fake::default()
     };
-    assert_eq!(the_lack(&fake).remedy(), Some("apt-get install flang-19"));
+    assert_eq!(the_lack(&fake).remedy(), Some("apt-get install flang-22"));
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn what_the_compiler_misses_is_told_from_what_is_wrong_with_it() {
             .map(|feature| feature.state.unwrap_err().remedy);
         remedies.collect::<Vec<_>>()
     };
-    let packages = ["libc6-dev", "libstdc++-12-dev", "libflang-19-dev"];
+    let packages = ["libc6-dev", "libstdc++-12-dev", "libflang-22-dev"];
     let lines = packages.map(|package| Some(format!("apt-get install {package}")));
     assert_eq!(remedies("fatal error: 'stdio.h' file not found"), lines);
     assert_eq!(remedies("error: unable to load plugin"), [None, None, None]);
@@ -204,14 +204,14 @@ fn the_main_way_needs_recording_too() {
 #[test]
 fn one_line_brings_what_another_processor_needs() {
     let fake = Fake {
-        programs_missing: HashSet::from(["qemu-riscv64", "ld.lld", "ld.lld-19"]),
+        programs_missing: HashSet::from(["qemu-riscv64", "ld.lld", "ld.lld-22"]),
         ..Fake::default()
     };
     let riscv = lacking(&fake)
         .into_iter()
         .find(|feature| feature.name.contains("riscv64"))
         .unwrap();
-    assert_eq!(riscv.remedy(), Some("apt-get install lld-19 qemu-user"));
+    assert_eq!(riscv.remedy(), Some("apt-get install lld-22 qemu-user"));
     assert_eq!(
         riscv.finding(),
         "it lacks the linker ld.lld and the emulator qemu-riscv64"

@@ -266,7 +266,7 @@ fn numbers_in_c<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Numbers> {
         .unwrap();
     }
     std::fs::write(&source, text + "}\n").unwrap();
-    let compiler = std::env::var_os("TRACKWAY_CLANG").unwrap_or("clang-19".into());
+    let compiler = std::env::var_os("TRACKWAY_CLANG").unwrap_or("clang-22".into());
     let mut compile = Command::new(compiler);
     compile
         .arg("-I")

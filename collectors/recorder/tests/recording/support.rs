@@ -39,7 +39,7 @@ fn build_program(source: &str, flags: &[&str]) -> PathBuf {
     let folder = FOLDER.get_or_init(build_runtime).path();
     let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let program = folder.join(format!("{source}{}", flags.concat().replace('/', "_")));
-    let compiler = std::env::var_os("TRACKWAY_CLANG").unwrap_or("clang-19".into());
+    let compiler = std::env::var_os("TRACKWAY_CLANG").unwrap_or("clang-22".into());
     let mut compile = Command::new(compiler);
     compile
         .args(["-std=c11", "-D_GNU_SOURCE", "-O1", "-Wall", "-Werror", "-pthread"])
@@ -72,7 +72,7 @@ fn build_runtime() -> TempDir {
 }
 
 fn run_tool(command: &mut Command) {
-    let output = command.output().expect("clang-19 and make must be installed");
+    let output = command.output().expect("clang-22 and make must be installed");
     assert!(
         output.status.success(),
         "{}",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ... import tools
 
-LLD = "--ld-path=ld.lld-19"
+LLD = "--ld-path=ld.lld-22"
 # Further choices, of both compilers or of the pass.
 FLAGS = {
     "default": (),
@@ -24,7 +24,7 @@ PASS = {
 }
 DIMENSIONS = {
     "level": tools.LEVELS,
-    "version": (16, 19),
+    "version": (19, 22),
     "traced": ("both", "caller", "callee"),
     "link": ("objects", "shared", "lto"),
     "flags": tuple(FLAGS),
@@ -47,10 +47,8 @@ class Configuration:
 
     @property
     def has_oracle(self):
-        """Whether its addresses must be those of the trace. LLVM 19 links bitcode of clang 16, in which integers of more than
-        64 bits lay elsewhere in structures: the trace has the offsets that the compiler knew."""
-        lays_out_again = self.link == "lto" and self.version < 18
-        return self.recording == "oracle" and not lays_out_again
+        """Whether its addresses must be those of the trace."""
+        return self.recording == "oracle"
 
     @property
     def compiler_flags(self):
