@@ -1,6 +1,7 @@
 #include "names/DebugTypes.h"
 
 #include "LlvmVersion.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/BinaryFormat/Dwarf.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/DerivedTypes.h"
@@ -128,10 +129,18 @@ bool isStructure(const DIType *Type) {
 
 bool isArray(const DIType *Type) { return Type && Type->getTag() == dwarf::DW_TAG_array_type && !Type->isVector(); }
 
+// flang writes `_QMparticlesTparticle` for a type of a module: capital letters stand before the names of scopes, of the type
+// and of its kind parameters, and all names are in lower case.
+static StringRef fortranName(StringRef Mangled) {
+    return Mangled.drop_front(Mangled.rfind('T') + 1).take_until([](char Letter) { return isUpper(Letter); });
+}
+
 StringRef sourceName(const StructType &Type) {
     if (!Type.hasName())
         return "";
     StringRef Name = Type.getName();
+    if (Name.starts_with("_Q") && Name.contains('T'))
+        return fortranName(Name);
     for (StringRef Prefix : {"struct.", "class.", "union."})
         if (Name.consume_front(Prefix))
             break;
@@ -259,7 +268,7 @@ void removeKeptTypes(Module &M) {
 std::string DebugTypes::qualified(const DIType &Type, Namespaces Shown) const {
     std::string Name = Type.getName().str();
     for (const DIScope *Scope = Type.getScope(); Scope; Scope = Scope->getScope()) {
-        if (isa<DIFile, DICompileUnit, DISubprogram>(Scope))
+        if (isa<DIFile, DICompileUnit, DISubprogram, DIModule>(Scope))
             break;
         if (isa<DILexicalBlockBase>(Scope))
             continue;

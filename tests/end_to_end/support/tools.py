@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[3]
 BUILD = ROOT / "build"
 TRACKWAY = BUILD / "bin" / "trackway"
 PROGRAMS = ROOT / "tests" / "programs"
-LLVM_VERSION = 19
+LLVM_VERSION = 22
 LEVELS = ("-O0", "-O1", "-O2", "-O3")
 TIME_LIMIT_S = 900  # however busy the machine
 
