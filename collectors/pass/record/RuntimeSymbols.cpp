@@ -20,6 +20,11 @@ static FunctionCallee declareFlush(Module &M, StringRef Name, CallingConv::ID Co
     return Declared;
 }
 
+// For RISC-V, LLVM has the convention since 20, and clang, which compiles the runtime, hasn't.
+static CallingConv::ID flushConvention(const Module &M) {
+    return Triple(M.getTargetTriple()).isRISCV() ? CallingConv::C : CallingConv::PreserveMost;
+}
+
 // Whether a call by another convention makes the function save vector registers for its caller.
 static bool keepsVectorRegisters(const Function &F) {
     if (Triple(F.getParent()->getTargetTriple()).getArch() != Triple::x86_64)
@@ -71,7 +76,7 @@ RuntimeSymbols RuntimeSymbols::declare(llvm::Module &M) {
     S.ModuleRecord = declareModule(M);
     S.Thread = new GlobalVariable(M, ThreadTy, false, GlobalValue::ExternalLinkage, nullptr, "__trackway_thread",
                                   nullptr, GlobalValue::InitialExecTLSModel);
-    S.Flush = declareFlush(M, "__trackway_flush", CallingConv::PreserveMost);
+    S.Flush = declareFlush(M, "__trackway_flush", flushConvention(M));
     S.Window = new GlobalVariable(M, Type::getInt32Ty(C), false, GlobalValue::ExternalLinkage, nullptr,
                                   "__trackway_recorded_window", nullptr, GlobalValue::InitialExecTLSModel);
     S.JoinWindow = M.getOrInsertFunction("__trackway_join_window", Type::getInt32Ty(C));
