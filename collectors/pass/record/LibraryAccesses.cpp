@@ -7,6 +7,7 @@
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/ConstantFolder.h"
 #include "llvm/IR/Function.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 
 using namespace llvm;
@@ -160,8 +161,16 @@ class RangeBuilder {
 
 } // namespace
 
+// Descriptions of variables are erased before the oracle comes to its turn.
+static Instruction *lastingAfter(CallBase &Call) {
+    Instruction *I = afterCall(Call);
+    while (isa<DbgInfoIntrinsic>(I))
+        I = I->getNextNode();
+    return I;
+}
+
 std::vector<LibraryRange> insertRanges(CallBase &Call, const LibraryRule &Rule) {
-    Instruction *Anchor = afterCall(Call);
+    Instruction *Anchor = lastingAfter(Call);
     // What is computed after it needs the frame.
     if (auto *Direct = dyn_cast<CallInst>(&Call))
         Direct->setTailCallKind(CallInst::TCK_NoTail);
