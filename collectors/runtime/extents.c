@@ -48,7 +48,7 @@ EXTENT(mismatch)(const char *left, const char *right, uint64_t limit) {
     return smaller(place + 1, limit);
 }
 
-static char lower(char letter) { return letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter; }
+static int lower(char letter) { return letter >= 'A' && letter <= 'Z' ? letter - 'A' + 'a' : letter; }
 
 EXTENT(case_mismatch)(const char *left, const char *right, uint64_t limit) {
     if (!left || !right)
@@ -65,7 +65,7 @@ static bool is_space(char letter) { return letter == ' ' || (letter >= '\t' && l
 
 // 36 for what is no digit in any base.
 static uint64_t digit_of(char letter) {
-    char small = lower(letter);
+    int small = lower(letter);
     if (letter >= '0' && letter <= '9')
         return (uint64_t)(letter - '0');
     return small >= 'a' && small <= 'z' ? (uint64_t)(small - 'a' + 10) : 36;
