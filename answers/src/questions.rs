@@ -101,7 +101,15 @@ mod tests {
     #[test]
     fn names_are_sorted_and_options_are_those_of_verbs() {
         assert!(names().is_sorted());
-        let slice = ["from", "after-mark", "windows", "function", "to", "thread"];
+        let slice = [
+            "from",
+            "after-mark",
+            "windows",
+            "function",
+            "without-library",
+            "to",
+            "thread",
+        ];
         let expected: Vec<&str> = ["line-size", "top"]
             .into_iter()
             .chain(slice)

@@ -40,6 +40,9 @@ pub struct SliceLimits {
     /// included; may be repeated
     #[arg(long, value_name = "GLOB", help_heading = "Slice")]
     pub function: Vec<String>,
+    /// Without the accesses that functions of libraries make for the program's calls, such as strlen's
+    #[arg(long, help_heading = "Slice")]
+    pub without_library: bool,
 }
 
 impl SliceArguments {
@@ -59,6 +62,7 @@ impl SliceLimits {
             windows: self.windows.clone(),
             threads,
             functions: self.function.clone(),
+            without_library: self.without_library,
             content: Content::Accesses,
         }
     }

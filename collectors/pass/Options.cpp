@@ -14,8 +14,8 @@ static Error invalid(StringRef Pair) {
     return createStringError(
         inconvertibleErrorCode(),
         "TRACKWAY_PASS_OPTIONS: '" + Pair +
-            "' is not understood; known are oracle=0|1, only-oracle=0|1, calls=0|1, order=0|1, loops=0|1, "
-            "count=0|1, region=GLOB, place=start|early|late, ignorelist=FILE, allocators=FILE, "
+            "' is not understood; known are oracle=0|1, only-oracle=0|1, calls=0|1, order=0|1, library=0|1, loops=0|1, "
+            "count=0|1, region=GLOB, place=start|early|late, ignorelist=FILE, allocators=FILE, library-effects=FILE, "
             "values=PATTERN");
 }
 
@@ -48,6 +48,8 @@ static bool apply(Options &O, StringRef Key, StringRef Value) {
         return assign(O.SplitLoops, parseBool(Value));
     if (Key == "order")
         return assign(O.RecordOrder, parseBool(Value));
+    if (Key == "library")
+        return assign(O.RecordLibrary, parseBool(Value));
     if (Key == "count")
         return assign(O.Count, parseBool(Value));
     if (Key == "region" && !Value.empty())
@@ -58,6 +60,8 @@ static bool apply(Options &O, StringRef Key, StringRef Value) {
         return O.IgnoreLists.push_back(Value.str()), true;
     if (Key == "allocators" && !Value.empty())
         return O.AllocatorFiles.push_back(Value.str()), true;
+    if (Key == "library-effects" && !Value.empty())
+        return O.LibraryFiles.push_back(Value.str()), true;
     if (Key == "values" && !Value.empty())
         return O.Values.push_back(Value.str()), true;
     return false;

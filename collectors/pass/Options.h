@@ -20,6 +20,7 @@ struct Options {
     Place Where = Place::Late;
     bool RecordCalls = true;    // function entry and exit
     bool RecordOrder = true;    // time stamps where threads synchronise
+    bool RecordLibrary = true;  // what library functions read and write
     bool SplitLoops = true;     // threads join windows within loops that contain calls
     bool Oracle = false;        // also report each access by a call, found by an independent walk
     bool Count = false;         // count accesses instead of recording them
@@ -27,6 +28,7 @@ struct Options {
     bool IsUnoptimised = false; // the compiler's level is -O0, which the pipeline tells
     std::vector<std::string> IgnoreLists;
     std::vector<std::string> AllocatorFiles;
+    std::vector<std::string> LibraryFiles;
     std::vector<std::string> Values;  // patterns of ValueSelection
     std::vector<std::string> Regions; // globs of functions that are regions of interest
 

@@ -32,7 +32,7 @@ static void addMainPass(ModulePassManager &MPM, Options O, OptimizationLevel Lev
 
 static void registerInPipeline(PassBuilder &PB, const Options &O) {
     PB.registerPipelineStartEPCallback([O](ModulePassManager &MPM, OptimizationLevel Level) {
-        MPM.addPass(AttributionPass());
+        MPM.addPass(AttributionPass(O.LibraryFiles));
         MPM.addPass(RegionPass(O.Count, O.Regions));
         if (O.Where == Place::Start)
             addMainPass(MPM, O, Level);
@@ -45,7 +45,7 @@ static void registerInPipeline(PassBuilder &PB, const Options &O) {
 
 static bool parsePassName(StringRef Name, ModulePassManager &MPM) {
     if (Name == "trackway-attribution")
-        return MPM.addPass(AttributionPass()), true;
+        return MPM.addPass(AttributionPass(optionsOrExit().LibraryFiles)), true;
     if (Name == "trackway-record")
         return MPM.addPass(RecordPass(optionsOrExit())), true;
     if (Name == "trackway-regions") {

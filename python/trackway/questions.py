@@ -43,6 +43,8 @@ class SliceOptions(TypedDict, total=False):
     """Only these threads, by the numbers that reports show."""
     function: Sequence[str]
     """Only accesses by code of functions whose name matches such a pattern of * and ?."""
+    without_library: bool
+    """Without the accesses that functions of libraries make for the program's calls."""
 
 
 def words_of(options: dict[str, Option]) -> list[str]:
@@ -63,7 +65,7 @@ def words_of(options: dict[str, Option]) -> list[str]:
 
 def options_of(slice_options: SliceOptions) -> dict[str, Option]:
     """The same as options of any kind."""
-    return {name: value for name, value in slice_options.items() if isinstance(value, (str, Sequence))}
+    return {name: value for name, value in slice_options.items() if isinstance(value, (str, bool, Sequence))}
 
 
 class Questions:

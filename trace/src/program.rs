@@ -218,6 +218,8 @@ table_enum! {
         CopyRead = 6 "copy read",
         CopyWrite = 7 "copy write",
         Fill = 8 "fill",
+        LibraryRead = 9 "library read",
+        LibraryWrite = 10 "library write",
     }
 }
 
@@ -226,13 +228,21 @@ impl AccessKind {
     pub fn reads(self) -> bool {
         !matches!(
             self,
-            Self::Store | Self::AtomicStore | Self::CopyWrite | Self::Fill
+            Self::Store | Self::AtomicStore | Self::CopyWrite | Self::Fill | Self::LibraryWrite
         )
     }
 
     /// Whether memory is written; true for a compare-exchange, since only the machine knows whether it writes.
     pub fn writes(self) -> bool {
-        !matches!(self, Self::Load | Self::AtomicLoad | Self::CopyRead)
+        !matches!(
+            self,
+            Self::Load | Self::AtomicLoad | Self::CopyRead | Self::LibraryRead
+        )
+    }
+
+    /// Whether a function of a library accesses memory, which the call's site stands for.
+    pub fn is_by_library(self) -> bool {
+        matches!(self, Self::LibraryRead | Self::LibraryWrite)
     }
 }
 

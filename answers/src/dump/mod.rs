@@ -71,6 +71,9 @@ pub struct DumpArguments {
     /// Only events in functions whose name, or linkage name, matches this pattern of * and ?
     #[arg(long, value_name = "PATTERN")]
     pub function: Option<String>,
+    /// Without the accesses that functions of libraries make for the program's calls, such as strlen's
+    #[arg(long, conflicts_with = "allocations")]
+    pub without_library: bool,
     /// Print a JSON object per line
     #[arg(long)]
     pub json: bool,
@@ -116,6 +119,7 @@ impl DumpArguments {
             windows: self.windows.clone(),
             threads: self.thread.clone(),
             functions: Vec::new(),
+            without_library: self.without_library,
             ..SliceRequest::default()
         }
     }

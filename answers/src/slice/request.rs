@@ -22,6 +22,8 @@ pub struct SliceRequest {
     pub windows: Vec<WindowRange>,
     pub threads: Vec<u32>,
     pub functions: Vec<String>,
+    /// Whether accesses by functions of libraries are left out.
+    pub without_library: bool,
     /// What is read of the trace; it asks for nothing by itself.
     pub content: Content,
 }
@@ -56,6 +58,7 @@ impl SliceRequest {
             .chain(windows)
             .chain(threads)
             .chain(functions)
+            .chain(self.without_library.then(|| " --without-library".into()))
             .collect()
     }
 
@@ -176,8 +179,21 @@ impl SliceRequest {
         (!self.functions.is_empty()).then(|| patterns.collect())
     }
 
-    /// A slice of the functions, at all times. Calls of allocators in streams of their own have no sites.
+    /// A slice of some sites, at all times.
     fn sites(&self, trace: &Trace) -> Result<Slice, String> {
+        let mut slice = self.sites_of_functions(trace)?;
+        if self.without_library {
+            let sites = &trace.program().sites;
+            let chosen = slice.sites.get_or_insert_with(|| vec![true; sites.len()]);
+            for (is_chosen, site) in chosen.iter_mut().zip(sites) {
+                *is_chosen &= !site.kind.is_by_library();
+            }
+        }
+        Ok(slice)
+    }
+
+    /// A slice of the functions. Calls of allocators in streams of their own have no sites.
+    fn sites_of_functions(&self, trace: &Trace) -> Result<Slice, String> {
         let patterns = self
             .function_patterns()
             .filter(|_| self.content != Content::Calls);

@@ -10,7 +10,7 @@ use trackway_trace::{AccessKind, SiteId, Trace};
 use super::Verdict;
 use crate::failure::Failure;
 
-const KINDS: [AccessKind; 9] = [
+const KINDS: [AccessKind; 11] = [
     AccessKind::Load,
     AccessKind::Store,
     AccessKind::AtomicLoad,
@@ -20,6 +20,8 @@ const KINDS: [AccessKind; 9] = [
     AccessKind::CopyRead,
     AccessKind::CopyWrite,
     AccessKind::Fill,
+    AccessKind::LibraryRead,
+    AccessKind::LibraryWrite,
 ];
 
 pub fn check(trace: &Trace) -> Result<Verdict, Failure> {

@@ -12,7 +12,8 @@ use clap::Args;
 /// --oracle (also report each access by a call, for `trackway verify`), --calls=0|1 (record function entry and exit),
 /// --order=0|1 (record when threads synchronise, for the order between them),
 /// --place=start|early|late (where in the pipeline accesses are taken; default late), --ignorelist=FILE (as
-/// -fsanitize-ignorelist=), --allocators=FILE, --clang=PATH (default $TRACKWAY_CLANG, $TRACKWAY_CLANGXX, clang-22,
+/// -fsanitize-ignorelist=), --allocators=FILE, --library=0|1 (record what C library functions read and write),
+/// --library-effects=FILE (the same of further functions), --clang=PATH (default $TRACKWAY_CLANG, $TRACKWAY_CLANGXX, clang-22,
 /// clang++-22; any version of LLVM that the installation has a plug-in for). Everything else goes to clang untouched, --help and --version too. Links named trackway-cc and
 /// trackway-c++ do the same for tools that want the compiler to be one word.
 #[derive(Debug, Args)]

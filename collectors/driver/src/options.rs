@@ -24,6 +24,9 @@ pub struct Options {
     pub place: Option<Place>,
     pub ignore_lists: Vec<PathBuf>,
     pub allocators: Vec<PathBuf>,
+    /// Whether to record what library functions read and write.
+    pub library: Option<bool>,
+    pub library_effects: Vec<PathBuf>,
     /// Which accesses' values to record.
     pub values: Vec<Vec<u8>>,
     pub clang: Option<PathBuf>,
@@ -82,7 +85,7 @@ impl Options {
             if !self.take(OsStr::new(&word))? {
                 return Err(Failure::new(format!(
                     "{ENVIRONMENT_VARIABLE}: no option of `trackway cc`: {word}; \
-                     known: --oracle --count --region= --inherit= --calls= --order= --place= --ignorelist= --allocators= --values= --clang= --flang="
+                     known: --oracle --count --region= --inherit= --calls= --order= --place= --ignorelist= --allocators= --library= --library-effects= --values= --clang= --flang="
                 )));
             }
         }
@@ -111,6 +114,11 @@ impl Options {
             self.ignore_lists.push(existing_list("--ignorelist", path)?);
         } else if let Some(path) = value(b"--allocators=") {
             self.allocators.push(existing_list("--allocators", path)?);
+        } else if let Some(library) = value(b"--library=") {
+            self.library = Some(parse_switch("--library", library)?);
+        } else if let Some(path) = value(b"--library-effects=") {
+            self.library_effects
+                .push(existing_list("--library-effects", path)?);
         } else if let Some(pattern) = value(b"--values=") {
             self.values.push(value_pattern(pattern)?);
         } else if let Some(path) = value(b"--clang=") {
@@ -139,6 +147,9 @@ impl Options {
         if let Some(order) = self.order {
             pairs.push(format!("order={}", u8::from(order)).into_bytes());
         }
+        if let Some(library) = self.library {
+            pairs.push(format!("library={}", u8::from(library)).into_bytes());
+        }
         if let Some(place) = self.place {
             pairs.push(format!("place={}", place.name()).into_bytes());
         }
@@ -150,6 +161,7 @@ impl Options {
         };
         pairs.extend(lists("ignorelist=", &self.ignore_lists));
         pairs.extend(lists("allocators=", &self.allocators));
+        pairs.extend(lists("library-effects=", &self.library_effects));
         pairs.extend(patterns("values=", &self.values));
         OsString::from_vec(pairs.join(&b':'))
     }
@@ -275,10 +287,11 @@ mod tests {
             option("ignorelist", &first),
             option("ignorelist", &second),
             option("allocators", &first),
+            option("library-effects", &second),
         ];
         let (options, _) = read(None, &arguments.each_ref().map(String::as_str)).unwrap();
         let expected = format!(
-            "ignorelist={0}:ignorelist={1}:allocators={0}",
+            "ignorelist={0}:ignorelist={1}:allocators={0}:library-effects={1}",
             first.display(),
             second.display()
         );
@@ -322,6 +335,7 @@ mod tests {
         for (environment, argument, part) in [
             (None, "--calls=2", "0 or 1"),
             (None, "--order=yes", "0 or 1"),
+            (None, "--library=strings", "0 or 1"),
             (None, "--place=middle", "start, early or late"),
             (None, "--ignorelist=a:b", "colon"),
             (None, "--region=", "glob"),

@@ -21,6 +21,8 @@ enum class AccessKind : uint8_t {
     CopyRead,
     CopyWrite,
     Fill,
+    LibraryRead,
+    LibraryWrite,
 };
 
 enum class AccessForm {
@@ -33,7 +35,7 @@ enum class AccessForm {
 struct Access {
     llvm::Instruction *Where = nullptr;
     uint32_t Ordinal = 0; // position of the instruction in its function before instrumentation
-    uint8_t Part = 0;     // 1 for the write of a copy
+    uint8_t Part = 0;     // 1 for the write of a copy; of a library function the number of the effect
     AccessKind Kind = AccessKind::Load;
     AccessForm Form = AccessForm::Single;
     llvm::Value *Pointer = nullptr; // a vector of pointers for Gather
@@ -45,6 +47,9 @@ struct Access {
     bool Packed = false;             // Masked: active lanes follow each other without holes
     std::optional<ValueShape> Shape; // of its value, if that is recorded
     Content Value{};
+    llvm::Instruction *Anchor = nullptr; // is recorded before this one if it isn't before Where
+
+    llvm::Instruction *anchor() const { return Anchor ? Anchor : Where; }
 };
 
 // What a function's code does to memory.

@@ -1,6 +1,7 @@
 #include "code/Calls.h"
 
 #include "LlvmVersion.h"
+#include "code/LibraryEffects.h"
 #include "code/SpinWaits.h"
 
 #include "llvm/IR/InlineAsm.h"
@@ -25,7 +26,7 @@ static bool isCallInDisguise(Intrinsic::ID Id) {
 
 bool endsUnit(const Instruction &I) {
     auto *Call = dyn_cast<CallBase>(&I);
-    if (!Call || isCallOfSpinWait(*Call))
+    if (!Call || isCallOfSpinWait(*Call) || findsExtent(*Call))
         return false;
     if (auto *II = dyn_cast<IntrinsicInst>(Call))
         return isCallInDisguise(II->getIntrinsicID());

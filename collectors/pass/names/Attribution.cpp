@@ -1,4 +1,5 @@
 #include "names/Attribution.h"
+#include "code/LibraryEffects.h"
 #include "names/AccessShapes.h"
 #include "names/AllocationNames.h"
 #include "names/DebugTypes.h"
@@ -38,6 +39,18 @@ void labelAccesses(Instruction &I, const Referents &Where, LabelWriter &Labels, 
         Tags.note(I, Name);
         if (!isUnknown(Name))
             Labels.attach(I, roleOf(I, Part.Part), Name);
+    }
+}
+
+void labelEffects(CallBase &Call, const LibraryRule &Rule, const Referents &Where, LabelWriter &Labels,
+                  StringSet<> &Objects) {
+    unsigned Part = 0;
+    for (const LibraryEffect &E : Rule) {
+        AccessName Name = Where.name(originOf(E, Call), {0, nullptr, {}});
+        Objects.insert(Name.ObjectType);
+        if (!isUnknown(Name))
+            Labels.attach(Call, roleOf(Call, Part), Name);
+        ++Part;
     }
 }
 
@@ -83,6 +96,11 @@ void honourIgnoreRequests(Module &M) {
 } // namespace
 
 PreservedAnalyses AttributionPass::run(Module &M, ModuleAnalysisManager &) {
+    auto Library = LibraryEffects::load(LibraryFiles);
+    if (!Library) {
+        M.getContext().emitError("trackway: " + toString(Library.takeError()));
+        return PreservedAnalyses::all();
+    }
     honourIgnoreRequests(M);
     nameOpenMpBodies(M);
     DebugTypes Types(M);
@@ -94,7 +112,10 @@ PreservedAnalyses AttributionPass::run(Module &M, ModuleAnalysisManager &) {
     for (Function &F : M)
         for (Instruction &I : instructions(F)) {
             labelAccesses(I, Where, Labels, Tags, Objects);
-            if (auto *Call = dyn_cast<CallBase>(&I); Call && mayAllocate(*Call)) {
+            auto *Call = dyn_cast<CallBase>(&I);
+            if (const LibraryRule *Rule = Call ? Library->find(*Call) : nullptr)
+                labelEffects(*Call, *Rule, Where, Labels, Objects);
+            if (Call && mayAllocate(*Call)) {
                 AllocationName Name = Allocations.infer(*Call);
                 Objects.insert(Name.ElementType);
                 attachAllocationName(*Call, Name);

@@ -53,8 +53,12 @@ inline constexpr char IgnoreAttribute[] = "trackway-ignore";
 // annotation `trackway.ignore` into the function attributes `trackway-ignore` and `noinline`.
 // Labels have no influence on the code that is generated.
 struct AttributionPass : llvm::PassInfoMixin<AttributionPass> {
+    explicit AttributionPass(std::vector<std::string> LibraryFiles) : LibraryFiles(std::move(LibraryFiles)) {}
     llvm::PreservedAnalyses run(llvm::Module &Module, llvm::ModuleAnalysisManager &);
     static bool isRequired() { return true; }
+
+  private:
+    std::vector<std::string> LibraryFiles; // of code/LibraryEffects.h
 };
 
 // Reads the names at the end of the pipeline. Keeps caches; one per module and thread, and the module's types and

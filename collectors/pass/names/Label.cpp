@@ -76,6 +76,8 @@ Role roleOf(const Instruction &I, unsigned Part) {
     if (isa<StoreInst>(I))
         return Role::Write;
     const auto *Call = dyn_cast<IntrinsicInst>(&I);
+    if (!Call && isa<CallBase>(I)) // of a library function, which may have many
+        return static_cast<Role>(static_cast<char>(Role::FirstOfCall) + Part);
     if (!Call)
         return Role::Both;
     if (isa<AnyMemTransferInst>(Call))

@@ -26,8 +26,8 @@ class NamedMDNode;
 namespace trackway {
 
 // Which side of an instruction a label speaks of: a copy has two, and they stay apart when it becomes a load and a
-// store.
-enum class Role : char { Read = 'r', Write = 'w', Both = 'x' };
+// store. The effects of a library function have roles of their own, from FirstOfCall on.
+enum class Role : char { Read = 'r', Write = 'w', Both = 'x', FirstOfCall = 'A' };
 
 Role roleOf(const llvm::Instruction &, unsigned Part);
 

@@ -27,6 +27,8 @@ enum SiteKind : uint64_t {
     CopyRead,
     CopyWrite,
     Fill,
+    LibraryRead,
+    LibraryWrite,
 };
 
 enum PartMask : uint8_t { First = 1, Second = 2 };
@@ -314,7 +316,20 @@ static void reportWait(Module &M, const SpinWait &W) {
     }
 }
 
+static void reportRange(Module &M, uint64_t Function, const Oracle::Range &R) {
+    IRBuilder<> B(cast<Instruction>(static_cast<Value *>(R.Anchor)));
+    Type *Word = B.getInt64Ty();
+    uint64_t Key = R.Ordinal << 16 | R.Part << 8 | (R.IsWritten ? LibraryWrite : LibraryRead);
+    FunctionCallee Callee = M.getOrInsertFunction("__trackway_oracle_access",
+                                                  FunctionType::get(B.getVoidTy(), {Word, Word, Word, Word}, false));
+    Value *Address = B.CreatePtrToInt(R.Pointer, Word);
+    B.CreateCall(Callee, {B.getInt64(Function), B.getInt64(Key), Address, R.Length})->setDoesNotThrow();
+}
+
+// What a call did comes before the access that the instruction after it makes.
 void Oracle::insert() {
+    for (auto &[Function, R] : Ranges)
+        reportRange(M, Function, R);
     for (Access &A : Found) {
         Value *Still = A.Instruction;
         if (!Still)

@@ -51,6 +51,16 @@ class Oracle {
     // cuts off is in neither.
     void setWait(const SpinWait &W) { Waits.insert({W.Loads.front(), W}); }
 
+    // A range that a library function accesses. What it follows from is computed before the anchor, by the code that
+    // recording inserts: whether that is right is for other tests to find.
+    struct Range {
+        uint64_t Ordinal;
+        uint8_t Part;
+        bool IsWritten;
+        llvm::WeakVH Pointer, Length, Anchor;
+    };
+    void add(const llvm::Function &F, const Range &R) { Ranges.emplace_back(oracleFunctionHash(M, F), R); }
+
     // Puts the calls before the remembered accesses, or after them if they report a value that is loaded. Instructions
     // may have been inserted since collect(); a remembered access that was erased in between is a programming error and
     // is reported by collected() != inserted().
@@ -74,6 +84,7 @@ class Oracle {
 
     llvm::Module &M;
     std::vector<Access> Found;
+    std::vector<std::pair<uint64_t, Range>> Ranges; // with the hash of the function
     llvm::DenseMap<const llvm::Instruction *, SpinWait> Waits;
     OracleSlots ValueSlots;
     uint64_t Inserted = 0;

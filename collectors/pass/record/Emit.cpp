@@ -1,6 +1,7 @@
 #include "record/Emit.h"
 
 #include "LlvmVersion.h"
+#include "code/LibraryEffects.h"
 #include "code/Synchronisation.h"
 #include "record/Activation.h"
 #include "record/Corrections.h"
@@ -71,7 +72,7 @@ static KeptArguments keepArguments(Function &F, const Plan &P) {
 // Whether it is code of our own that is no branch, and yet leaves values in no register, or not in all.
 static bool takesRegisters(const Instruction &I, const RuntimeSymbols &Runtime) {
     auto *Call = dyn_cast<CallBase>(&I);
-    return noticesReturn(I, Runtime) || (Call && readsClock(*Call));
+    return noticesReturn(I, Runtime) || (Call && (readsClock(*Call) || findsExtent(*Call)));
 }
 
 // Reading the clock takes two registers away, whose values would be spilled. Out of line it takes none.

@@ -43,8 +43,9 @@ class Planner {
         P.Window = djbHash(In.F.getName()) % Windows;
         findKeptRegisters();
         addContextsAfterCalls();
-        addCalls();
+        addEntry();
         addEvents();
+        addExits();
         addContexts();
         sortOperations();
         Roots.addSteps();
@@ -89,10 +90,15 @@ class Planner {
 
     // ---- Function entry and exit ----
 
-    void addCalls() {
+    void addEntry() {
+        if (In.RecordCalls)
+            Roots.add(Kind::Enter, firstOrdinary(In.F.getEntryBlock()));
+    }
+
+    // After what the call before a return did, which is recorded before the return, too.
+    void addExits() {
         if (!In.RecordCalls)
             return;
-        Roots.add(Kind::Enter, firstOrdinary(In.F.getEntryBlock()));
         for (BasicBlock &BB : In.F)
             if (isa<ReturnInst>(BB.getTerminator()) && In.DT.isReachableFromEntry(&BB))
                 Roots.add(Kind::Exit, exitAnchor(BB));
@@ -115,7 +121,7 @@ class Planner {
     // ---- Accesses ----
 
     // What is anchored at an instruction, in this order: first what follows the instruction before it.
-    enum class Part { Wait, Allocation, PointBehind, PointBefore, Access };
+    enum class Part { Wait, Allocation, Library, PointBehind, PointBefore, Access };
 
     struct Event {
         Instruction *Anchor;
@@ -138,8 +144,8 @@ class Planner {
         std::vector<Event> Order;
         for (unsigned I = 0; I < In.Accesses.size(); ++I) {
             const SpinWait *W = waitWith(In.Accesses[I]);
-            Instruction *Anchor = W ? W->After : In.Accesses[I].Where;
-            enqueue(Order, Anchor, In.Accesses[I].Ordinal, I, W ? Part::Wait : Part::Access);
+            Instruction *Anchor = W ? W->After : In.Accesses[I].anchor();
+            enqueue(Order, Anchor, In.Accesses[I].Ordinal, I, W ? Part::Wait : partOf(In.Accesses[I]));
         }
         for (unsigned I = 0; I < In.Allocations.size(); ++I)
             enqueue(Order, In.Allocations[I].Anchor, In.Allocations[I].Ordinal, I, Part::Allocation);
@@ -151,6 +157,8 @@ class Planner {
         for (const Event &E : Order)
             addEvent(E);
     }
+
+    static Part partOf(const Access &A) { return A.Anchor ? Part::Library : Part::Access; }
 
     const SpinWait *waitWith(const Access &A) const {
         const auto *W = find_if(In.Waits, [&](const SpinWait &W) { return W.has(A.Where); });
@@ -169,6 +177,7 @@ class Planner {
         case Part::PointBefore:
         case Part::PointBehind:
             return addOrderPoint(E.Index);
+        case Part::Library:
         case Part::Access:
             return addAccess(E.Index);
         case Part::Allocation:
@@ -220,9 +229,9 @@ class Planner {
             return addValue(Index);
         }
         case AccessForm::Block: {
-            RegisterExpression Address = Roots.address(A.Pointer, A.Where);
-            RegisterExpression Length = Roots.integer(A.Length, RootForm::Unsigned, A.Where);
-            Operation &O = Roots.add(Kind::Block, A.Where);
+            RegisterExpression Address = Roots.address(A.Pointer, A.anchor());
+            RegisterExpression Length = Roots.integer(A.Length, RootForm::Unsigned, A.anchor());
+            Operation &O = Roots.add(Kind::Block, A.anchor());
             O.Index = Index;
             O.Address = Address;
             O.Size = Length;

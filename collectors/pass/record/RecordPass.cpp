@@ -3,6 +3,7 @@
 #include "LlvmVersion.h"
 #include "code/Accesses.h"
 #include "code/Allocators.h"
+#include "code/LibraryEffects.h"
 #include "names/Attribution.h"
 #include "oracle/Oracle.h"
 #include "prepare/Dispatch.h"
@@ -13,6 +14,7 @@
 #include "record/CallMarks.h"
 #include "record/Emit.h"
 #include "record/FlowPrinter.h"
+#include "record/LibraryAccesses.h"
 #include "record/Plan.h"
 #include "record/PlanPrinter.h"
 #include "record/RecordingWindow.h"
@@ -27,6 +29,7 @@
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
@@ -41,9 +44,9 @@ namespace {
 class ModuleRecorder {
   public:
     ModuleRecorder(Module &M, const Options &O, const Filter &Filters, const ValueSelection &Selection,
-                   const Allocators &Allocs, raw_ostream *Plans, raw_ostream *Flows)
-        : M(M), O(O), Plans(Plans), Flows(Flows), Filters(Filters), Allocs(Allocs), Names(M), Values(M, Selection),
-          Reference(M), RecordsOrder(O.RecordOrder && hasClock(M)), Table(M, Names, flags()) {}
+                   const Allocators &Allocs, const LibraryEffects &Library, raw_ostream *Plans, raw_ostream *Flows)
+        : M(M), O(O), Plans(Plans), Flows(Flows), Filters(Filters), Allocs(Allocs), Library(Library), Names(M),
+          Values(M, Selection), Reference(M), RecordsOrder(O.RecordOrder && hasClock(M)), Table(M, Names, flags()) {}
 
     bool run() {
         std::vector<Function *> Functions = instrumentedFunctions(M);
@@ -158,6 +161,8 @@ class ModuleRecorder {
         forgetMemoryEffectsOfCalls(F);
         gatherAllocas(F);
         collectAllocations(F, Numbers, R);
+        if (O.RecordLibrary)
+            collectLibraryCalls(F, Numbers, R);
         std::vector<SpinWait> Waits = countSpinWaits(F, Own, [&](const LoadInst &Load) { return !hasValue(Load); });
         for (const SpinWait &W : Waits)
             Reference.setWait(W);
@@ -190,6 +195,8 @@ class ModuleRecorder {
             Reference.forgetAfter(CollectedBefore);
             return giveUp(F, R);
         }
+        if (O.Oracle)
+            reportLibraryCalls(F, R);
         R.Registers = P.Registers;
         R.Window = P.Window;
         if (O.RecordCalls && Waits.empty()) // records don't say which way a wait went
@@ -265,11 +272,75 @@ class ModuleRecorder {
         return B.CreateSelect(Succeeded, Loaded, ConstantPointerNull::get(B.getPtrTy()));
     }
 
+    // ---- Library functions ----
+
+    struct LibraryCall {
+        CallBase *Call;
+        const LibraryRule *Rule;
+        uint32_t Location;
+        std::vector<AccessName> Names; // of the effects
+        AllocationName Allocated;
+    };
+
+    // Names and lines come from what the program wrote, so all are found before anything is inserted.
+    void collectLibraryCalls(Function &F, const DenseMap<const Instruction *, uint32_t> &Numbers, FunctionRecord &R) {
+        std::vector<LibraryCall> Found;
+        for (Instruction &I : instructions(F)) {
+            auto *Call = dyn_cast<CallBase>(&I);
+            if (const LibraryRule *Rule = Call ? Library.find(*Call) : nullptr)
+                Found.push_back(namedLibraryCall(*Call, *Rule));
+        }
+        for (LibraryCall &Each : Found)
+            addLibraryCall(Each, Numbers.lookup(Each.Call), R);
+    }
+
+    LibraryCall namedLibraryCall(CallBase &Call, const LibraryRule &Rule) {
+        LibraryCall Found{&Call, &Rule, Table.location(Call), {}, {}};
+        for (const LibraryEffect &E : Rule) {
+            if (E.K == LibraryEffect::Kind::Allocate)
+                Found.Allocated = Names.allocation(Call);
+            Found.Names.push_back(Names.name(Call, originOf(E, Call), 0, Found.Names.size()));
+        }
+        return Found;
+    }
+
+    void addLibraryCall(LibraryCall &Each, uint32_t Ordinal, FunctionRecord &R) const {
+        uint8_t Part = 0;
+        for (const LibraryRange &Range : insertRanges(*Each.Call, *Each.Rule)) {
+            if (Range.K == LibraryEffect::Kind::Allocate) {
+                AllocationCall A{Each.Call, Ordinal, AllocationOperation::Allocate, Range.Anchor, Range.Pointer};
+                A.Size = Range.Length;
+                R.Allocations.push_back({A, Each.Allocated});
+            } else {
+                Access A = accessOf(*Each.Call, Range, Part);
+                A.Ordinal = Ordinal;
+                addRange(A, std::move(Each.Names[Part]), Each.Location, R);
+            }
+            ++Part;
+        }
+    }
+
+    void addRange(const Access &A, AccessName Name, uint32_t Location, FunctionRecord &R) const {
+        bool IsFiltered = Filters.skipsAccess(*A.Where, Name);
+        ++R.Covered.Accesses;
+        ++(IsFiltered ? R.Covered.Filtered : R.Covered.Recorded);
+        if (!IsFiltered)
+            R.Accesses.push_back({A, std::move(Name), Location});
+    }
+
+    void reportLibraryCalls(const Function &F, const FunctionRecord &R) {
+        for (const NamedAccess &N : R.Accesses)
+            if (N.A.Anchor)
+                Reference.add(F, {N.A.Ordinal, N.A.Part, N.A.Kind == AccessKind::LibraryWrite, N.A.Pointer, N.A.Length,
+                                  N.A.Anchor});
+    }
+
     Module &M;
     const Options &O;
     raw_ostream *Plans, *Flows;
     const Filter &Filters;
     const Allocators &Allocs;
+    const LibraryEffects &Library;
     Namer Names;
     RecordedValues Values;
     Oracle Reference;
@@ -306,8 +377,11 @@ PreservedAnalyses RecordPass::run(Module &M, ModuleAnalysisManager &) {
     auto Allocs = Allocators::load(O.AllocatorFiles);
     if (reportError(M, Allocs.takeError()))
         return PreservedAnalyses::all();
-    return ModuleRecorder(M, O, *Filters, *Selection, *Allocs, Plans, Flows).run() ? PreservedAnalyses::none()
-                                                                                   : PreservedAnalyses::all();
+    auto Library = LibraryEffects::load(O.LibraryFiles);
+    if (reportError(M, Library.takeError()))
+        return PreservedAnalyses::all();
+    return ModuleRecorder(M, O, *Filters, *Selection, *Allocs, *Library, Plans, Flows).run() ? PreservedAnalyses::none()
+                                                                                             : PreservedAnalyses::all();
 }
 
 } // namespace trackway

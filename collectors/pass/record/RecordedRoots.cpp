@@ -20,7 +20,7 @@ RecordedRoots::RecordedRoots(const PlanInput &In, Plan &P, const UnitIndex &Plac
 
 void RecordedRoots::findBusyUnits() {
     for (const Access &A : In.Accesses)
-        Busy.insert(unitBefore(A.Where));
+        Busy.insert(unitBefore(A.anchor()));
     for (const AllocationCall &A : In.Allocations)
         Busy.insert(unitBefore(A.Anchor));
     for (const OrderPoint &O : In.OrderPoints)

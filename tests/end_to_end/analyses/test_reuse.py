@@ -11,7 +11,7 @@ from ..support.workloads import build
 
 LINE_BYTES = 64
 LINES, ROUNDS, NODES, TURNS = 1000, 7, 5000, 4
-READS = ("load", "atomic load", "copy read")
+READS = ("load", "atomic load", "copy read", "library read")
 
 
 def table(report, name):

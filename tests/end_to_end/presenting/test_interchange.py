@@ -73,8 +73,8 @@ def table(report, name):
 def totals(trace):
     """Reads and writes, accesses by kind, of all threads. An atomic update is both."""
     kinds = {row["kind"]: row["accesses"] for row in table(tools.report(trace, "--by", "kind", "--top", "0"), "kinds")}
-    only_write = ("store", "atomic store", "copy write", "fill")
-    only_read = ("load", "atomic load", "copy read")
+    only_write = ("store", "atomic store", "copy write", "fill", "library write")
+    only_read = ("load", "atomic load", "copy read", "library read")
     return {
         "reads": sum(count for kind, count in kinds.items() if kind not in only_write),
         "writes": sum(count for kind, count in kinds.items() if kind not in only_read),

@@ -10,8 +10,9 @@ PROGRAMS = tools.PROGRAMS / "order"
 WAYS = ("mutex", "spinning", "ring", "condition", "semaphore", "barrier", "creation")
 SMALL_BUFFERS = ("--buffer-size", "16K", "--buffers", "64")
 RUNS = 4
-READS = ("load", "atomic load", "copy read")
-WRITES = ("store", "atomic store", "atomic read-modify-write", "atomic compare-exchange", "copy write", "fill")
+READS = ("load", "atomic load", "copy read", "library read")
+WRITES = ("store", "atomic store", "atomic read-modify-write", "atomic compare-exchange", "copy write", "fill",
+          "library write")
 
 
 def contradictions(trace):

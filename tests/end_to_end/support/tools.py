@@ -114,7 +114,8 @@ def compile_traced(output, sources, *flags, oracle=True, version=LLVM_VERSION):
 
 _plain_builds = {}  # by the program's path
 _compared = set()  # traces of programs that did what their plain builds do
-OPTIONS_OF_THE_PASS = ("--place=", "--calls=", "--order=", "--values=", "--ignorelist=", "--allocators=", "--inherit=")
+OPTIONS_OF_THE_PASS = ("--place=", "--calls=", "--order=", "--values=", "--ignorelist=", "--allocators=", "--inherit=",
+                       "--library=", "--library-effects=")
 
 
 def has_plain(program, build):

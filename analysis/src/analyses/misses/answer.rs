@@ -132,6 +132,8 @@ fn action(program: &Program, site: SiteId) -> &'static str {
         AccessKind::CopyRead => "copied from",
         AccessKind::CopyWrite => "copied to",
         AccessKind::Fill => "filled",
+        AccessKind::LibraryRead => "read by a library",
+        AccessKind::LibraryWrite => "written by a library",
     }
 }
 

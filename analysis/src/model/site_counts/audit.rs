@@ -15,6 +15,7 @@ struct Attribution {
     with_variable_or_field: u64,
     with_type: u64,
     waiting: u64,
+    by_library: u64,
     to_members: u64,
 }
 
@@ -29,6 +30,9 @@ pub(crate) fn attribution_table(program: &Program, counters: &[SiteCounters]) ->
         .count("accesses", |row| row.accesses)
         .bytes("bytes", |row| row.bytes)
         .count(("waiting", "of them waiting"), |row| row.waiting)
+        .share(("by_library", "by library functions"), |row| {
+            (row.by_library, row.accesses)
+        })
         .share(("with_line", "with a line"), |row| (row.with_line, row.accesses))
         .share(("with_variable_or_field", "with a variable or field"), |row| {
             (row.with_variable_or_field, row.accesses)
@@ -57,6 +61,7 @@ impl Attribution {
         self.bytes = self.bytes.saturating_add(counters.bytes);
         add_if(&mut self.with_line, program.location(site.location).line > 0);
         add_if(&mut self.waiting, site.waits);
+        add_if(&mut self.by_library, site.kind.is_by_library());
         add_if(&mut self.with_variable, variable);
         add_if(&mut self.with_field, field);
         add_if(&mut self.with_variable_or_field, variable || field);
@@ -77,10 +82,11 @@ fn may_be_to_member(program: &Program, site: &Site) -> bool {
     known(site.field) || in_structure
 }
 
-/// Copies and fills without a field take a whole object, or as much of it as only the run knows.
+/// Copies, fills and library functions without a field take a whole object, or as much of it as only the run knows.
 fn moves_object(kind: AccessKind) -> bool {
-    matches!(
-        kind,
-        AccessKind::CopyRead | AccessKind::CopyWrite | AccessKind::Fill
-    )
+    kind.is_by_library()
+        || matches!(
+            kind,
+            AccessKind::CopyRead | AccessKind::CopyWrite | AccessKind::Fill
+        )
 }

@@ -35,12 +35,13 @@ impl SiteCounters {
 /// Whether an access of this kind writes, perhaps besides reading.
 pub(crate) fn stores(kind: AccessKind) -> bool {
     match kind {
-        AccessKind::Load | AccessKind::AtomicLoad | AccessKind::CopyRead => false,
+        AccessKind::Load | AccessKind::AtomicLoad | AccessKind::CopyRead | AccessKind::LibraryRead => false,
         AccessKind::Store
         | AccessKind::AtomicStore
         | AccessKind::AtomicReadModifyWrite
         | AccessKind::AtomicCompareExchange
         | AccessKind::CopyWrite
-        | AccessKind::Fill => true,
+        | AccessKind::Fill
+        | AccessKind::LibraryWrite => true,
     }
 }

@@ -1,0 +1,80 @@
+#include "code/LibraryEffects.h"
+
+namespace trackway {
+
+// docs/collectors/compiler.md explains the syntax, and lists what is exact. A test compares its list with this one.
+llvm::StringRef libraryTable() {
+    return R"(
+strlen                       read(arg0, result + 1)
+strnlen                      read(arg0, min(result + 1, arg1))
+wcslen                       read(arg0, (result + 1) * 4)
+memcmp, bcmp                 read(arg0, difference(arg0, arg1, arg2)) read(arg1, difference(arg0, arg1, arg2))
+strcmp, strcoll              read(arg0, mismatch(arg0, arg1)) read(arg1, mismatch(arg0, arg1))
+strncmp                      read(arg0, mismatch(arg0, arg1, arg2)) read(arg1, mismatch(arg0, arg1, arg2))
+strcasecmp                   read(arg0, case_mismatch(arg0, arg1)) read(arg1, case_mismatch(arg0, arg1))
+strncasecmp                  read(arg0, case_mismatch(arg0, arg1, arg2)) read(arg1, case_mismatch(arg0, arg1, arg2))
+memchr                       read(arg0, result ? result - arg0 + 1 : arg2)
+rawmemchr                    read(arg0, result - arg0 + 1)
+memrchr                      read(result ? result : arg0, result ? arg0 + arg2 - result : arg2)
+strchr, index                read(arg0, result ? result - arg0 + 1 : string(arg0))
+strchrnul                    read(arg0, result - arg0 + 1)
+strrchr, rindex              read(arg0, string(arg0))
+strstr, strcasestr           read(arg0, result ? result - arg0 + length(arg1) : string(arg0)) read(arg1, string(arg1))
+memmem                       read(arg0, result ? result - arg0 + arg3 : arg1) read(arg2, arg3)
+strspn, strcspn              read(arg0, result + 1) read(arg1, string(arg1))
+strpbrk                      read(arg0, result ? result - arg0 + 1 : string(arg0)) read(arg1, string(arg1))
+
+memcpy, memmove, mempcpy, __memcpy_chk, __memmove_chk, __mempcpy_chk  read(arg1, arg2) write(arg0, arg2)
+memset, __memset_chk         write(arg0, arg2)
+memccpy                      read(arg1, result ? result - arg0 : arg3) write(arg0, result ? result - arg0 : arg3)
+bcopy                        read(arg0, arg2) write(arg1, arg2)
+bzero, explicit_bzero        write(arg0, arg1)
+strcpy, __strcpy_chk         read(arg1, string(arg1)) write(arg0, string(arg1))
+stpcpy, __stpcpy_chk         read(arg1, result - arg0 + 1) write(arg0, result - arg0 + 1)
+strncpy, stpncpy, __strncpy_chk, __stpncpy_chk  read(arg1, string(arg1, arg2)) write(arg0, arg2)
+strlcpy                      read(arg1, result + 1) write(arg0, min(result + 1, arg2))
+strcat, __strcat_chk         read(arg0, length(arg0) - length(arg1) + 1) read(arg1, string(arg1)) write(arg0 + (length(arg0) - length(arg1)), string(arg1))
+strncat, __strncat_chk       read(arg0, length(arg0) - length(arg1, arg2) + 1) read(arg1, string(arg1, arg2)) write(arg0 + (length(arg0) - length(arg1, arg2)), length(arg1, arg2) + 1)
+strdup, __strdup             read(arg0, string(arg0)) write(result, string(arg0)) if result allocate(result, string(arg0))
+strndup, __strndup           read(arg0, string(arg0, arg1)) write(result, length(arg0, arg1) + 1) if result allocate(result, length(arg0, arg1) + 1)
+wmemcpy, wmemmove, wmempcpy, __wmemcpy_chk, __wmemmove_chk  read(arg1, arg2 * 4) write(arg0, arg2 * 4)
+wmemset                      write(arg0, arg2 * 4)
+wcscpy, __wcscpy_chk         read(arg1, wide_string(arg1)) write(arg0, wide_string(arg1))
+
+atoi, atol, atoll            read(arg0, integer(arg0, 10))
+strtol, strtoll, strtoul, strtoull, strtoimax, strtoumax, strtoq, strtouq  read(arg0, integer(arg0, arg2)) write(arg1, 8) if arg1
+atof                         read(arg0, real(arg0))
+strtod, strtof, strtold      read(arg0, real(arg0)) write(arg1, 8) if arg1
+
+qsort, qsort_r               read(arg0, arg1 * arg2) write(arg0, arg1 * arg2)
+
+read, pread, pread64, recv, recvfrom, __read_chk, __pread_chk, __pread64_chk, __recv_chk, __recvfrom_chk  write(arg1, result)
+write, pwrite, pwrite64, send, sendto  read(arg1, result)
+getrandom                    write(arg0, result)
+getentropy                   write(arg0, result ? 0 : arg1)
+fread, fread_unlocked        write(arg0, result * arg1)
+__fread_chk, __fread_unlocked_chk  write(arg0, result * arg2)
+fwrite, fwrite_unlocked      read(arg0, result * arg1)
+fgets, fgets_unlocked        write(arg0, string(arg0, arg1)) if result
+__fgets_chk, __fgets_unlocked_chk  write(arg0, string(arg0, arg2)) if result
+getline, getdelim, __getdelim  write(at(arg0), result + 1)
+getcwd                       write(result, string(result)) if result
+getenv, secure_getenv        read(arg0, string(arg0))
+puts, fputs, fputs_unlocked, perror  read(arg0, string(arg0)) if arg0
+
+printf, vprintf              read(arg0, string(arg0))
+fprintf, vfprintf, dprintf, vdprintf, __printf_chk, __vprintf_chk  read(arg1, string(arg1))
+__fprintf_chk, __vfprintf_chk, __dprintf_chk, __vdprintf_chk  read(arg2, string(arg2))
+sprintf, vsprintf            write(arg0, result + 1) read(arg1, string(arg1))
+snprintf, vsnprintf          write(arg0, min(result + 1, arg1)) read(arg2, string(arg2))
+__sprintf_chk, __vsprintf_chk  write(arg0, result + 1) read(arg3, string(arg3))
+__snprintf_chk, __vsnprintf_chk  write(arg0, min(result + 1, arg1)) read(arg4, string(arg4))
+asprintf, vasprintf          write(at(arg0), result + 1) read(arg1, string(arg1))
+__asprintf_chk, __vasprintf_chk  write(at(arg0), result + 1) read(arg2, string(arg2))
+scanf, vscanf                read(arg0, string(arg0))
+fscanf, vfscanf              read(arg1, string(arg1))
+sscanf, vsscanf              read(arg0, string(arg0)) read(arg1, string(arg1))
+)";
+}
+
+} // namespace trackway
