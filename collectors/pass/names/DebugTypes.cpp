@@ -129,8 +129,8 @@ bool isStructure(const DIType *Type) {
 
 bool isArray(const DIType *Type) { return Type && Type->getTag() == dwarf::DW_TAG_array_type && !Type->isVector(); }
 
-// flang writes `_QMparticlesTparticle` for a type of a module: capital letters stand before the names of scopes, of the type
-// and of its kind parameters, and all names are in lower case.
+// flang writes `_QMparticlesTparticle` for a type of a module: capital letters stand before the names of scopes, of the
+// type and of its kind parameters, and all names are in lower case.
 static StringRef fortranName(StringRef Mangled) {
     return Mangled.drop_front(Mangled.rfind('T') + 1).take_until([](char Letter) { return isUpper(Letter); });
 }

@@ -111,6 +111,13 @@ Declarations visibleAt(ArrayRef<Declaration> All, const DILocation &At) {
 
 } // namespace
 
+const DIGlobalVariable *describedVariable(const GlobalVariable &Global) {
+    SmallVector<DIGlobalVariableExpression *, 1> Infos;
+    Global.getDebugInfo(Infos);
+    const DIGlobalVariable *First = Infos.empty() ? nullptr : Infos.front()->getVariable();
+    return First && isa_and_nonnull<DICommonBlock>(First->getScope()) ? nullptr : First;
+}
+
 SmallVector<AttachedVariable, 1> declaredVariables(const Value &Address) {
     Declarations All = declarations(Address);
     auto Inlined = [](const Declaration &D) { return D.Location && D.Location->getInlinedAt(); };

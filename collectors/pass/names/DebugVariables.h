@@ -6,6 +6,7 @@
 #include "llvm/IR/DebugInfoMetadata.h"
 
 namespace llvm {
+class GlobalVariable;
 class Value;
 } // namespace llvm
 
@@ -18,6 +19,9 @@ struct AttachedVariable {
 
     explicit operator bool() const { return Variable != nullptr; }
 };
+
+// The global variable of the source that this is. Null for none, and for common blocks of Fortran, which hold several.
+const llvm::DIGlobalVariable *describedVariable(const llvm::GlobalVariable &);
 
 // The variable that lives at this address, that of the function itself rather than one that came by inlining.
 // Structured bindings name parts of an object without a name: all of them then, beginning with the one at its start.

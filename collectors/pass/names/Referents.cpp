@@ -2,6 +2,7 @@
 #include "LlvmVersion.h"
 #include "names/Accessors.h"
 #include "names/DebugTypes.h"
+#include "names/DebugVariables.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/BinaryFormat/Dwarf.h"
@@ -211,12 +212,7 @@ Referent Referents::computed(const Value *V, Walk &W) const {
 }
 
 Referent Referents::ofGlobal(const GlobalVariable &Global) const {
-    SmallVector<DIGlobalVariableExpression *, 1> Infos;
-    Global.getDebugInfo(Infos);
-    for (const DIGlobalVariableExpression *Info : Infos) {
-        const DIGlobalVariable *Variable = Info->getVariable();
-        if (Variable->getName().empty())
-            break;
+    if (const DIGlobalVariable *Variable = describedVariable(Global); Variable && !Variable->getName().empty()) {
         Referent R;
         R.Base = Variable->getName().str();
         R.Kind = Global.hasLocalLinkage() || isa<DILocalScope>(Variable->getScope()) ? VariableKind::Static
@@ -227,6 +223,10 @@ Referent Referents::ofGlobal(const GlobalVariable &Global) const {
     StringRef Name = Global.getName();
     if (Name.starts_with("_ZTV") || Name.starts_with("_ZTC") || Name.starts_with("_ZTT"))
         return compilerMade("vtable");
+    if (Name.starts_with("_QQcl")) // by flang
+        return compilerMade("string literal");
+    if (Name.starts_with("_QQro"))
+        return compilerMade("constant");
     if (Name.starts_with("switch.table."))
         return compilerMade("switch table");
     if (const auto *Data = Global.hasPrivateLinkage() && Global.isConstant() && Global.hasInitializer()

@@ -1,6 +1,7 @@
 #include "table/ModuleTable.h"
 
 #include "LlvmVersion.h"
+#include "names/DebugVariables.h"
 #include "table/Encoding.h"
 #include "table/OperationWriter.h"
 #include "table/PackedBody.h"
@@ -319,9 +320,7 @@ void ModuleTable::writeType(raw_ostream &OS, const TypeLayout &T) {
 }
 
 void ModuleTable::writeSymbol(raw_ostream &OS, GlobalVariable *G) {
-    SmallVector<DIGlobalVariableExpression *, 1> Debug;
-    G->getDebugInfo(Debug);
-    const DIGlobalVariable *V = Debug.empty() ? nullptr : Debug[0]->getVariable();
+    const DIGlobalVariable *V = describedVariable(*G);
     varint(OS, string(V ? V->getName() : G->getName()));
     std::string Type = V ? Names.type(V->getType()) : "";
     noteType(StringRef(Type).take_until([](char Letter) { return Letter == '['; }));

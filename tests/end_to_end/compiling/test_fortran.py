@@ -22,6 +22,34 @@ def rows(report, name):
     return next(table["rows"] for table in report["tables"] if table["name"] == name)
 
 
+COMPONENTS = """
+module particles
+  type particle
+    real(8) :: mass
+    integer :: id
+    real(8) :: pos(3)
+  end type
+end module
+program main
+  use particles
+  type(particle), allocatable :: p(:)
+  integer :: i
+  real(8) :: s
+  allocate(p(1000))
+  do i = 1, 1000
+    p(i)%mass = i
+    p(i)%id = i
+    p(i)%pos(2) = 2 * i
+  end do
+  s = 0
+  do i = 1, 1000
+    s = s + p(i)%mass * p(i)%id + p(i)%pos(2)
+  end do
+  print *, s
+end program
+"""
+
+
 class Fortran(unittest.TestCase):
     def test_every_level(self):
         for level in tools.LEVELS:
@@ -62,6 +90,17 @@ class Fortran(unittest.TestCase):
                 memory = json.loads(tools.trackway("memory", "--json", f"{folder}/trace").stdout)
                 allocated = {row["variable"]: row["peak_bytes"] for row in rows(memory, "peak")}
                 self.assertEqual((allocated["pressure"], allocated["velocity"]), (8 * 3600, 8 * 60))
+
+    def test_components_are_fields(self):
+        for level in ("-O0", "-O2"):
+            with self.subTest(level=level), tools.folder() as folder:
+                Path(folder, "parts.f90").write_text(COMPONENTS)
+                traced = tools.compile_traced(f"{folder}/traced", [f"{folder}/parts.f90"], level, "-J", folder, oracle=False)
+                tools.record(f"{folder}/trace", traced)
+                report = tools.report(f"{folder}/trace", "--by", "field", "--top", "0", "--cache", "none")
+                fields = {row["field"]: row["bytes"] for row in rows(report, "fields")}
+                for field, least in (("particle.mass", 2 * 8 * 1000), ("particle.id", 2 * 4 * 1000), ("particle.pos[]", 2 * 8 * 1000)):
+                    self.assertGreaterEqual(fields.get(field, 0), least, (field, fields))
 
     def test_fortran_and_c_in_one_program(self):
         with tools.folder() as folder:

@@ -49,6 +49,6 @@ def add_tests(name, count, *arguments):
 
 
 add_tests("c", 110, CCorpus, tools.LEVELS, 19)
-add_tests("c_llvm_16", 12, CCorpus, tools.LEVELS, 16)
+add_tests("c_llvm_19", 12, CCorpus, tools.LEVELS, 19)
 add_tests("cxx", 12, CxxCorpus, ("-O0", "-O2"), 19)
-add_tests("cxx_llvm_16", 4, CxxCorpus, ("-O0", "-O3"), 16)
+add_tests("cxx_llvm_19", 4, CxxCorpus, ("-O0", "-O3"), 19)

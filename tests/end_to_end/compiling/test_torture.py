@@ -35,7 +35,7 @@ def add_tests():
         for level in LEVELS:
             method = f"test_{name}_{level.lstrip('-')}"
             setattr(Torture, method, lambda self, program=program, level=level: self.check(program, level))
-        setattr(Torture, f"test_{name}_llvm_16", lambda self, program=program: self.check(program, "-O2", version=16))
+        setattr(Torture, f"test_{name}_llvm_19", lambda self, program=program: self.check(program, "-O2", version=19))
 
 
 add_tests()

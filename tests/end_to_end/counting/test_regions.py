@@ -323,7 +323,7 @@ def add_tests():
         setattr(Regions, f"test_{level.lstrip('-')}", lambda self, level=level: self.check_c(level))
         setattr(Regions, f"test_cxx_{level.lstrip('-')}", lambda self, level=level: self.check_cxx(level))
     for name, check in (("c", Regions.check_c), ("cxx", Regions.check_cxx)):
-        setattr(Regions, f"test_{name}_llvm_16", lambda self, check=check: check(self, "-O2", version=16))
+        setattr(Regions, f"test_{name}_llvm_19", lambda self, check=check: check(self, "-O2", version=19))
 
 
 add_tests()

@@ -70,7 +70,7 @@ class Values(unittest.TestCase):
         self.check_printed(ALL, "-O3", "-mavx2")
 
     def test_from_another_compiler(self):
-        tools.compile_traced(self.program, [tools.PROGRAMS / "values.c"], ALL, "-O2", version=16)
+        tools.compile_traced(self.program, [tools.PROGRAMS / "values.c"], ALL, "-O2", version=19)
         tools.record(self.trace, self.program)
         self.assertGreater(tools.verified_accesses(self.trace), 100)
 
