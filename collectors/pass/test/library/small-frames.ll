@@ -7,7 +7,7 @@ define i32 @f(ptr %a, ptr %b) noinline optnone {
 ; CHECK-LABEL: define internal i32 @f.traced(
 ; CHECK: %trackway.slots = alloca
 ; CHECK: %r = {{.*}}call i32 @strcmp(ptr %p, ptr %b)
-; CHECK-NEXT: store i32 %r, ptr
+; CHECK: store i32 %r, ptr
 ; CHECK: [[P:%.*]] = load ptr, ptr
 ; CHECK: call i64 @__trackway_extent_mismatch(ptr [[P]], ptr %b, i64 -1)
   %p = getelementptr i8, ptr %a, i64 1
