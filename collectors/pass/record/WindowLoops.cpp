@@ -95,6 +95,13 @@ static bool canBeSplit(const Loop &L) {
 
 // ---- One loop ----
 
+// Marks of an object's lifetime belong to the function that has it in its frame, and since 22 may stand nowhere else.
+static void dropLifetime(Value &Address) {
+    for (User *U : make_early_inc_range(Address.users()))
+        if (auto *Marker = dyn_cast<IntrinsicInst>(U); Marker && Marker->isLifetimeStartOrEnd())
+            Marker->eraseFromParent();
+}
+
 static void endAfterPhis(BasicBlock &BB) {
     for (BasicBlock *After : successors(&BB))
         After->removePredecessor(&BB);
@@ -237,6 +244,8 @@ class Splitter {
         for (auto [V, Given] : zip(Inputs, Taken))
             if (auto *Copy = dyn_cast<Instruction>(Map[V]); isa<Instruction>(V) && Copy)
                 Copy->replaceAllUsesWith(Given);
+        for (Value *Given : Taken)
+            dropLifetime(*Given);
         begin(*Entry, *Rest, Map);
         for (auto [Number, Exit] : enumerate(Exits))
             leave(*Rest, *cast<BasicBlock>(Map[Exit]), Left[Exit], Number + 1, Map);
@@ -440,8 +449,18 @@ std::vector<LoopRest> splitLongLoops(Function &F, Chosen How, const RuntimeSymbo
     return Rests;
 }
 
+// The rest uses objects of this function's frame while the marks of their lifetimes go away with the loop: such an
+// object may not share its place with another one.
+static void keepObjectsForRest(const BasicBlock &CallOfRest) {
+    for (const Instruction &I : CallOfRest)
+        if (auto *Given = dyn_cast<StoreInst>(&I))
+            if (auto *Object = dyn_cast<AllocaInst>(Given->getValueOperand()))
+                dropLifetime(*const_cast<AllocaInst *>(Object));
+}
+
 // The head of the loop goes to the call of the rest, and comes back where that says that the loop goes on.
 static void replaceByRest(const LargeLoop &L) {
+    keepObjectsForRest(*L.CallOfRest);
     endAfterPhis(*L.Header);
     BranchInst::Create(L.CallOfRest, L.Header);
     for (CarriedValue V : L.Carried)

@@ -87,10 +87,32 @@ done:
   ret void
 }
 
+; An object's lifetime is marked only where it is in the frame.
+declare void @llvm.lifetime.start.p0(i64, ptr)
+declare void @llvm.lifetime.end.p0(i64, ptr)
+define void @object(i32 %n) {
+entry:
+  %x = alloca i32
+  br label %head
+head:
+  %i = phi i32 [ 0, %entry ], [ %next, %head ]
+  call void @llvm.lifetime.start.p0(i64 4, ptr %x)
+  call void @work(ptr %x)
+  call void @llvm.lifetime.end.p0(i64 4, ptr %x)
+  %next = add i32 %i, 1
+  %more = icmp ult i32 %next, %n
+  br i1 %more, label %head, label %done
+done:
+  ret void
+}
+
 ; The rest returns 0 where the loop goes on elsewhere.
 ; CHECK-LABEL: define internal i32 @long.loop.plain(
 ; CHECK: ret i32 0
 
+; CHECK-LABEL: define internal i32 @object.loop.plain(
+; CHECK-NOT: lifetime
+; CHECK: ret i32 0
 
 ; The plain copy leaves where a window is open.
 ; CHECK-LABEL: define internal i32 @long.plain(
@@ -114,6 +136,9 @@ done:
 ; CHECK-LABEL: define internal void @wait.plain(
 ; CHECK-NOT: switch
 ; CHECK: ret void
+
+; CHECK-LABEL: define internal void @object.plain(
+; CHECK: llvm.lifetime.start
 
 ; The recording copy leaves where the thread isn't in the window that is open.
 ; CHECK-LABEL: define internal i32 @long.traced(
