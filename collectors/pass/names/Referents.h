@@ -94,6 +94,8 @@ class Referents {
     Referent ofEither(const llvm::Value &, Walk &) const;
     void applyOffsets(const llvm::GEPOperator &, Referent &) const;
     Referent pointedTo(Referent Holder, Spots Leaves) const;
+    bool throughOwner(const Spots &Leaves, std::string &Path) const;
+    Spots heldPointer(const AttachedVariable &, const Referent &) const;
 
     // Values that are named as others, with the places from which these are seen.
     llvm::DenseMap<const llvm::Value *, std::pair<const llvm::Value *, const llvm::DILocation *>> Origins;
