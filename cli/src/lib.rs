@@ -136,7 +136,7 @@ impl Compiler {
 }
 
 /// Compiler calls bypass the argument parser, which would interpret some of clang's arguments. The executable may also
-/// be called by a link named after the command; cargo calls `cargo-trackway` with its subcommand's name first.
+/// be called by a link named after the command.
 fn compiler_call<'a>(name: &OsStr, words: &'a [OsString]) -> Option<(Compiler, &'a [OsString])> {
     if trackway_driver::is_wrapper_call(words) {
         return Some((Compiler::RustcOfCargo, words));
@@ -146,8 +146,7 @@ fn compiler_call<'a>(name: &OsStr, words: &'a [OsString]) -> Option<(Compiler, &
         .and_then(OsStr::to_str)
         .unwrap_or_default();
     if file_name == "cargo-trackway" {
-        let own = words.strip_prefix(&["trackway".into()]).unwrap_or(words);
-        return Some((Compiler::Cargo, own));
+        return Some((Compiler::Cargo, words));
     }
     if let Some(compiler) = file_name.strip_prefix("trackway-").and_then(Compiler::named) {
         return Some((compiler, words));
@@ -192,7 +191,7 @@ mod tests {
         );
         assert_eq!(
             call("/x/cargo-trackway", &["trackway", "build"]),
-            Some((Compiler::Cargo, vec!["build".into()]))
+            Some((Compiler::Cargo, vec!["trackway".into(), "build".into()]))
         );
         assert_eq!(call("trackway", &["cargo", "--help"]), None);
         assert_eq!(call("trackway", &["report", "cc"]), None);

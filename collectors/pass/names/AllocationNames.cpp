@@ -70,6 +70,7 @@ void AllocationNames::fromAssignment(const Value *Address, AllocationName &Name)
     Spots Leaves = Where.paths().leaves(Holder.At, Pointer);
     AccessName Field;
     Where.paths().describe(Leaves, Field);
+    Where.throughOwner(Leaves, Field.Field);
     if (Holder.Kind != VariableKind::CompilerMade)
         Name.Variable = Holder.spell(Field.Field);
     if (Leaves.size() != 1)

@@ -295,7 +295,20 @@ Referent Referents::ofAlloca(const AllocaInst &Alloca) const {
     // Holds the address of a variable, or something that has no name.
     Referent R = compilerMade("temporary");
     R.At = structureOf(Alloca.getAllocatedType());
+    if (R.At.empty())
+        R.At = resultIn(Alloca);
     return R;
+}
+
+// What a function of Rust has returned into a slot without a name: the front end gives such slots no types.
+Spots Referents::resultIn(const AllocaInst &Slot) const {
+    const Value *Content = contentOf(Slot);
+    if (const auto *Part = dyn_cast_or_null<ExtractValueInst>(Content))
+        Content = Part->getAggregateOperand();
+    const auto *Call = dyn_cast_or_null<CallBase>(Content);
+    const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+    const DISubprogram *Program = Callee ? Types.program(*Callee) : nullptr;
+    return Program && isRust(Program) ? whole(resultType(*Program)) : Spots();
 }
 
 Referent Referents::ofArgument(const Argument &A) const {
@@ -346,8 +359,6 @@ Spots Referents::heldPointer(const AttachedVariable &Holder, const Referent &Var
     return Leaves;
 }
 
-// Shortens the path of a pointer inside types of Rust's standard library to that of the object that owns it; says
-// whether that reads like an array.
 bool Referents::throughOwner(const Spots &Leaves, std::string &Path) const {
     if (Leaves.empty() || !all_of(Leaves, [](const Spot &Leaf) { return Leaf.Owner; }))
         return false;

@@ -76,7 +76,8 @@ bool isRust(const DIScope *Scope) {
 
 bool isInStandardLibrary(const DILocation &At) {
     auto IsThere = [](StringRef Path) {
-        return Path.starts_with("/rustc/") || Path.contains("/lib/rustlib/src/rust/");
+        return Path.starts_with("/rustc/") || Path.starts_with("/rust/deps/") ||
+               Path.contains("/lib/rustlib/src/rust/");
     };
     return IsThere(At.getFilename()) || IsThere(At.getDirectory());
 }

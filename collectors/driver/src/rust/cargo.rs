@@ -34,6 +34,14 @@ pub struct Setting {
     with_std: bool,
 }
 
+/// Cargo calls `cargo-trackway` with the name of its subcommand first.
+pub fn without_own_name(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    if arguments.first().is_some_and(|first| first == "trackway") {
+        arguments.remove(0);
+    }
+    arguments
+}
+
 /// Takes `--std` off the front; says whether it was there.
 pub fn split_std(mut arguments: Vec<OsString>) -> (bool, Vec<OsString>) {
     let mut found = false;
@@ -200,6 +208,12 @@ mod tests {
     fn std_is_an_option_of_ours_only_in_front() {
         assert_eq!(split_std(words("--std build")), (true, words("build")));
         assert_eq!(split_std(words("build --std")), (false, words("build --std")));
+    }
+
+    #[test]
+    fn cargo_names_its_subcommand() {
+        assert_eq!(without_own_name(words("trackway build")), words("build"));
+        assert_eq!(without_own_name(words("build trackway")), words("build trackway"));
     }
 
     #[test]

@@ -81,7 +81,7 @@ fn prepare_rustc(arguments: Vec<OsString>) -> Result<Command, Failure> {
 }
 
 fn prepare_cargo(arguments: Vec<OsString>) -> Result<Command, Failure> {
-    let (with_std, arguments) = cargo::split_std(arguments);
+    let (with_std, arguments) = cargo::split_std(cargo::without_own_name(arguments));
     let (options, arguments) = read_options(arguments)?;
     let (late_std, arguments) = cargo::split_std(arguments);
     let (toolchain, rest) = compiler::split_toolchain(arguments);
