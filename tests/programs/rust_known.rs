@@ -68,9 +68,15 @@ fn share_a_line() -> (u64, u64) {
         .map(|number| {
             let counters = Shared::clone(&counters);
             std::thread::spawn(move || {
-                for _ in 0..2000 {
-                    let mine = if number == 0 { &counters.left } else { &counters.right };
-                    mine.fetch_add(1, Ordering::Relaxed);
+                let (mine, other) = match number {
+                    0 => (&counters.left, &counters.right),
+                    _ => (&counters.right, &counters.left),
+                };
+                for turn in 1..=500 {
+                    mine.fetch_add(1, Ordering::Release);
+                    while other.load(Ordering::Acquire) < turn {
+                        std::thread::yield_now();
+                    }
                 }
             })
         })

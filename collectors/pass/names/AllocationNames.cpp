@@ -1,5 +1,4 @@
 #include "names/AllocationNames.h"
-#include "code/Allocators.h"
 #include "names/DebugTypes.h"
 #include "names/DebugVariables.h"
 #include "names/Referents.h"
@@ -79,21 +78,11 @@ void AllocationNames::fromAssignment(const Value *Address, AllocationName &Name)
     setElement(Element ? Element : pointee(Leaves.front().Type), Name);
 }
 
-// Rust allocates in functions of its standard library that are inlined into generic ones: what these make room for.
-void AllocationNames::fromGenericCallers(const CallBase &Call, AllocationName &Name) const {
-    const Function *Callee = Call.getCalledFunction();
-    if (!Callee || !rustAllocator(Callee->getName()).starts_with("__rust_"))
-        return;
-    for (const DILocation *At = Call.getDebugLoc().get(); At && isInStandardLibrary(*At); At = At->getInlinedAt())
-        if (const DIType *Type = genericParameter(*At->getScope()->getSubprogram()))
-            return setElement(Type, Name);
-}
-
 AllocationName AllocationNames::infer(const CallBase &Call) const {
     AllocationName Name;
     if (const auto *Type = dyn_cast_or_null<DIType>(Call.getMetadata("heapallocsite")))
         setElement(Type, Name);
-    fromGenericCallers(Call, Name);
+    setElement(allocatedType(Call), Name);
     const Function *Callee = Call.getCalledFunction();
     if (Callee && Callee->getName() == "posix_memalign" && Call.arg_size() == 3)
         fromAssignment(Call.getArgOperand(0), Name);

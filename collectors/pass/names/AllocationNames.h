@@ -23,7 +23,6 @@ class AllocationNames {
     AllocationName infer(const llvm::CallBase &) const;
 
   private:
-    void fromGenericCallers(const llvm::CallBase &, AllocationName &) const;
     void fromAssignment(const llvm::Value *Address, AllocationName &) const;
     void setElement(const llvm::DIType *, AllocationName &) const;
 

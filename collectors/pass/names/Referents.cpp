@@ -444,6 +444,7 @@ Referent Referents::ofResult(const CallBase &Call, Walk &W) const {
     R.Base = (Program ? Program->getName() : rustAllocator(Callee->getName())).str() + "()";
     R.Kind = VariableKind::Expression;
     R.ThroughPointer = true;
+    R.At = whole(allocatedType(Call));
     if (const DIType *Result = Program ? resultType(*Program) : nullptr) {
         R.At = whole(pointee(Result));
         const DIType *Bare = withoutQualifiers(Result);

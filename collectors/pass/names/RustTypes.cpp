@@ -1,5 +1,6 @@
 #include "names/RustTypes.h"
 #include "LlvmVersion.h"
+#include "code/Allocators.h"
 #include "names/DebugTypes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/BinaryFormat/Dwarf.h"
@@ -61,7 +62,15 @@ const DIType *elementOfOwner(const DIType &Owner) {
     return Composite ? parameterT(Composite->getTemplateParams()) : nullptr;
 }
 
-const DIType *genericParameter(const DISubprogram &Program) { return parameterT(Program.getTemplateParams()); }
+const DIType *allocatedType(const CallBase &Call) {
+    const Function *Callee = Call.getCalledFunction();
+    if (!Callee || !rustAllocator(Callee->getName()).starts_with("__rust_"))
+        return nullptr;
+    for (const DILocation *At = Call.getDebugLoc().get(); At && isInStandardLibrary(*At); At = At->getInlinedAt())
+        if (const DIType *Type = parameterT(At->getScope()->getSubprogram()->getTemplateParams()))
+            return Type;
+    return nullptr;
+}
 
 bool isRustReference(const DIType *Type) {
     const auto *Pointer = dyn_cast_or_null<DIDerivedType>(withoutQualifiers(Type));

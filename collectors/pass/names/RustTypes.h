@@ -5,6 +5,10 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 
+namespace llvm {
+class CallBase;
+}
+
 namespace trackway {
 
 // The variants of an enum and what tells them apart; null for any other element of a type.
@@ -25,8 +29,9 @@ RustOwner ownerKind(llvm::StringRef QualifiedName);
 // The type that the owner's pointer leads to where the pointer itself has lost it: `T` of `Vec<T>`.
 const llvm::DIType *elementOfOwner(const llvm::DIType &Owner);
 
-// `T` of a function's generic parameters; null if it has none.
-const llvm::DIType *genericParameter(const llvm::DISubprogram &);
+// What a call of Rust's allocator makes room for, by the generic function of the standard library that it was inlined
+// into; null if there is none.
+const llvm::DIType *allocatedType(const llvm::CallBase &);
 
 // A pointer that reads like the object: `&T`, `&mut T`, `Box<T>`, but not `*const T`.
 bool isRustReference(const llvm::DIType *);

@@ -12,10 +12,11 @@ ANSWER = """arcs 11320001
 list 124750
 area 74450
 map 4510
-threads (2000, 2000)
+threads (500, 500)
 caught true false
 """
 PLUGIN = tools.BUILD / "lib" / "trackway" / "TrackwayPass22.so"
+UNNAMED = ("(unknown)", "temporary", "return value", "constant", "vtable")
 LIBRARY = """/// ```
 /// assert_eq!(counted::twice(2), 4);
 /// ```
@@ -68,50 +69,56 @@ class Rust(unittest.TestCase):
         tools.verified_accesses(trace)
         return trace
 
-    def test_names_at_both_ends_of_optimisation(self):
-        for level, least_named in (("0", 0.70), ("3", 0.85)):
-            with self.subTest(level=level), tools.folder() as folder:
-                trace = self.recorded(folder, "-C", f"opt-level={level}")
-                report = tools.report(trace, "--by", "variable,field,line", "--top", "0", "--cache", "none")
-                self.check_shares(report, least_named)
-                self.check_arcs(report)
+    def test_names_without_optimisation(self):
+        with tools.folder() as folder:
+            self.check_names(self.recorded(folder, "-C", "opt-level=0"))
 
-    def check_shares(self, report, least_named):
-        kinds = accesses_by(report, "variables", lambda row: row["kind"])
-        everything = sum(kinds.values())
-        unnamed = kinds.get("unknown", 0) + kinds.get("compiler-made", 0)
-        self.assertGreaterEqual(everything - unnamed, least_named * everything, kinds)
+    def test_optimised(self):
+        with tools.folder() as folder:
+            trace = self.recorded(folder, "-C", "opt-level=3")
+            self.check_names(trace)
+            self.check_false_sharing(trace)
+            self.check_allocations(trace)
+
+    def check_names(self, trace):
+        report = tools.report(trace, "--by", "variable,field,line", "--top", "0", "--cache", "none")
+        self.check_shares(report)
+        self.check_arcs(report)
+
+    def check_shares(self, report):
+        """Of the accesses, those that have a line, and those that have a variable of the source or a field."""
+        fields = accesses_by(report, "fields", lambda row: row["field"].split(" in ")[0])
+        everything = sum(fields.values())
+        unnamed = sum(fields.get(name, 0) for name in UNNAMED)
+        self.assertGreaterEqual(everything - unnamed, 0.85 * everything, fields)
         lines = accesses_by(report, "lines", lambda row: row["line"] is not None)
         self.assertGreaterEqual(lines[True], 0.95 * everything)
 
     def check_arcs(self, report):
         variables = accesses_by(report, "variables", lambda row: (row["variable"], row["function"]))
-        self.assertGreaterEqual(variables[("arcs[]", "rust_known::price")], 40000)
+        # The optimiser sees that the first round adds nothing.
+        self.assertGreaterEqual(variables[("arcs[]", "rust_known::price")], 39000)
         fields = accesses_by(report, "fields", lambda row: row["field"])
-        self.assertGreaterEqual(fields["rust_known::Arc.cost"], 40000)
+        self.assertGreaterEqual(fields["rust_known::Arc.cost"], 39000)
         self.assertGreaterEqual(fields["rust_known::Node.value"], 500)
         self.assertTrue(any(field.startswith("rust_known::Shape.Square.count") for field in fields), fields)
         hot = next(n for n, line in enumerate(SOURCE.read_text().splitlines(), 1) if line.endswith("// hot"))
         lines = accesses_by(report, "lines", lambda row: row["line"])
-        self.assertGreaterEqual(lines[hot], 40000)
+        self.assertGreaterEqual(lines[hot], 19000)
 
-    def test_false_sharing_is_found(self):
-        with tools.folder() as folder:
-            trace = self.recorded(folder, "-O")
-            report = tools.report(trace, "--by", "field", "--top", "0")
-            fields = {row["field"] for row in tools.table(report, "fields")["rows"] if row["invalidations"] > 100}
-            self.assertTrue(any("left" in field or "right" in field for field in fields), fields)
+    def check_false_sharing(self, trace):
+        report = tools.report(trace, "--by", "variable", "--top", "0")
+        shared = {row["variable"] for row in tools.table(report, "variables")["rows"] if row["invalidations"] > 100}
+        self.assertIn("mine", shared)
 
-    def test_allocations_have_types(self):
-        with tools.folder() as folder:
-            trace = self.recorded(folder, "-O")
-            peak = tools.run(tools.TRACKWAY, "memory", "--json", trace).stdout
-            self.assertIn("rust_known::Arc", peak)
-            self.assertIn("rust_known::Node", peak)
+    def check_allocations(self, trace):
+        allocated = tools.trackway("memory", "--json", trace).stdout
+        self.assertIn("rust_known::Arc", allocated)
+        self.assertIn("rust_known::Node", allocated)
 
     def test_ways_to_build(self):
-        for flags in (["-C", "lto=fat"], ["-C", "lto=thin"], ["-C", "codegen-units=4"], ["-C", "strip=symbols"],
-                      ["-C", "symbol-mangling-version=v0"], ["-C", "target-feature=+crt-static"]):
+        for flags in (["-C", "lto=fat", "-C", "strip=symbols"],
+                      ["-C", "codegen-units=4", "-C", "symbol-mangling-version=v0", "-C", "target-feature=+crt-static"]):
             with self.subTest(flags=flags), tools.folder() as folder:
                 self.recorded(folder, "-O", *flags)
 
