@@ -88,7 +88,7 @@ define install-programs
 @for name in $(PROGRAMS); do \
 	cmp -s target/$(PROFILE)/$$name $(BUILD)/bin/$$name || install target/$(PROFILE)/$$name $(BUILD)/bin || exit 1; \
 done
-@for name in cc c++ fc; do ln -sf trackway $(BUILD)/bin/trackway-$$name; done
+@for name in trackway-cc trackway-c++ trackway-fc trackway-rustc cargo-trackway; do ln -sf trackway $(BUILD)/bin/$$name; done
 endef
 
 python: setup

@@ -42,6 +42,8 @@ pub enum Verb {
     #[command(name = "c++")]
     Cxx(trackway_driver::CompileArguments),
     Fc(trackway_driver::FortranArguments),
+    Rustc(trackway_driver::RustcArguments),
+    Cargo(trackway_driver::CargoArguments),
     Record(RecordArguments),
     Control(ControlArguments),
     Collect(CollectArguments),

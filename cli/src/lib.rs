@@ -31,7 +31,7 @@ pub fn main() -> ExitCode {
     let name = words.next().unwrap_or_default();
     let words: Vec<OsString> = words.collect();
     let done = match compiler_call(&name, &words) {
-        Some((language, arguments)) => Err(trackway_driver::run(language, arguments.to_vec())),
+        Some((compiler, arguments)) => compiler.run(arguments.to_vec()),
         None => run(verb()),
     };
     exit_code(done)
@@ -59,6 +59,8 @@ fn run(verb: Verb) -> Result<ExitCode, Failure> {
         Verb::Cc(arguments) => Err(trackway_driver::run(Language::C, arguments.arguments)),
         Verb::Cxx(arguments) => Err(trackway_driver::run(Language::Cxx, arguments.arguments)),
         Verb::Fc(arguments) => Err(trackway_driver::run(Language::Fortran, arguments.arguments)),
+        Verb::Rustc(arguments) => Err(trackway_driver::run_rustc(arguments.arguments)),
+        Verb::Cargo(arguments) => Err(trackway_driver::run_cargo(arguments.arguments)),
         Verb::Record(arguments) => record::run(arguments),
         Verb::Control(arguments) => control::run(arguments),
         Verb::Collect(arguments) => collect::run(arguments),
@@ -99,52 +101,99 @@ fn print_completions(arguments: &CompletionsArguments) -> Result<ExitCode, Failu
     Ok(ExitCode::SUCCESS)
 }
 
+/// What a compiler call goes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Compiler {
+    Of(Language),
+    Rustc,
+    Cargo,
+    /// Cargo calls us in place of rustc.
+    RustcOfCargo,
+}
+
+impl Compiler {
+    /// That of the verb, or of a link named after the verb.
+    fn named(verb: &str) -> Option<Compiler> {
+        match verb {
+            "cc" => Some(Compiler::Of(Language::C)),
+            "c++" => Some(Compiler::Of(Language::Cxx)),
+            "fc" => Some(Compiler::Of(Language::Fortran)),
+            "rustc" => Some(Compiler::Rustc),
+            "cargo" => Some(Compiler::Cargo),
+            _ => None,
+        }
+    }
+
+    /// Compilers take the place of this process.
+    fn run(self, arguments: Vec<OsString>) -> Result<ExitCode, Failure> {
+        match self {
+            Compiler::Of(language) => Err(trackway_driver::run(language, arguments)),
+            Compiler::Rustc => Err(trackway_driver::run_rustc(arguments)),
+            Compiler::Cargo => Err(trackway_driver::run_cargo(arguments)),
+            Compiler::RustcOfCargo => trackway_driver::run_wrapper(arguments),
+        }
+    }
+}
+
 /// Compiler calls bypass the argument parser, which would interpret some of clang's arguments. The executable may also
 /// be called by a link named after the command.
-fn compiler_call<'a>(name: &OsStr, words: &'a [OsString]) -> Option<(Language, &'a [OsString])> {
-    let file_name = Path::new(name).file_name().unwrap_or_default();
-    if file_name == "trackway-cc" {
-        return Some((Language::C, words));
+fn compiler_call<'a>(name: &OsStr, words: &'a [OsString]) -> Option<(Compiler, &'a [OsString])> {
+    if trackway_driver::is_wrapper_call(words) {
+        return Some((Compiler::RustcOfCargo, words));
     }
-    if file_name == "trackway-c++" {
-        return Some((Language::Cxx, words));
+    let file_name = Path::new(name)
+        .file_name()
+        .and_then(OsStr::to_str)
+        .unwrap_or_default();
+    if file_name == "cargo-trackway" {
+        return Some((Compiler::Cargo, words));
     }
-    if file_name == "trackway-fc" {
-        return Some((Language::Fortran, words));
+    if let Some(compiler) = file_name.strip_prefix("trackway-").and_then(Compiler::named) {
+        return Some((compiler, words));
     }
     let (verb, rest) = words.split_first()?;
-    match verb.to_str()? {
-        "cc" => Some((Language::C, rest)),
-        "c++" => Some((Language::Cxx, rest)),
-        "fc" => Some((Language::Fortran, rest)),
-        _ => None,
-    }
+    let compiler = Compiler::named(verb.to_str()?)?;
+    let asks_for_help =
+        compiler == Compiler::Cargo && rest.first().is_none_or(|word| word == "--help" || word == "-h");
+    (!asks_for_help).then_some((compiler, rest))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn call(name: &str, words: &[&str]) -> Option<(Language, Vec<OsString>)> {
+    fn call(name: &str, words: &[&str]) -> Option<(Compiler, Vec<OsString>)> {
         let words: Vec<OsString> = words.iter().map(Into::into).collect();
-        compiler_call(OsStr::new(name), &words).map(|(language, rest)| (language, rest.to_vec()))
+        compiler_call(OsStr::new(name), &words).map(|(compiler, rest)| (compiler, rest.to_vec()))
     }
 
     #[test]
     fn compilers_are_chosen_by_verb_or_by_name() {
         assert_eq!(
             call("/usr/bin/trackway", &["cc", "--help"]),
-            Some((Language::C, vec!["--help".into()]))
+            Some((Compiler::Of(Language::C), vec!["--help".into()]))
         );
-        assert_eq!(call("trackway", &["c++"]), Some((Language::Cxx, vec![])));
+        assert_eq!(
+            call("trackway", &["c++"]),
+            Some((Compiler::Of(Language::Cxx), vec![]))
+        );
         assert_eq!(
             call("/x/trackway-c++", &["cc"]),
-            Some((Language::Cxx, vec!["cc".into()]))
+            Some((Compiler::Of(Language::Cxx), vec!["cc".into()]))
         );
         assert_eq!(
             call("trackway-fc", &["a.f90"]),
-            Some((Language::Fortran, vec!["a.f90".into()]))
+            Some((Compiler::Of(Language::Fortran), vec!["a.f90".into()]))
         );
+        assert_eq!(
+            call("trackway", &["rustc", "--help"]),
+            Some((Compiler::Rustc, vec!["--help".into()]))
+        );
+        assert_eq!(
+            call("/x/cargo-trackway", &["trackway", "build"]),
+            Some((Compiler::Cargo, vec!["trackway".into(), "build".into()]))
+        );
+        assert_eq!(call("trackway", &["cargo", "--help"]), None);
         assert_eq!(call("trackway", &["report", "cc"]), None);
         assert_eq!(call("trackway", &[]), None);
     }

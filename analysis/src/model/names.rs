@@ -89,15 +89,44 @@ pub(crate) fn without_keyword(type_name: &str) -> &str {
 }
 
 pub(crate) fn demangle(linkage_name: &str) -> Option<String> {
+    if is_rust(linkage_name) {
+        let demangled = rustc_demangle::try_demangle(linkage_name).ok()?;
+        return Some(format!("{demangled:#}")); // without hashes of crates
+    }
     if !linkage_name.starts_with("_Z") {
         return None;
     }
     cpp_demangle::Symbol::new(linkage_name).ok()?.demangle().ok()
 }
 
+/// Rust has a scheme of its own, and an older one that looks like C++ but for the hash at its end.
+fn is_rust(linkage_name: &str) -> bool {
+    const HASH_DIGITS: usize = 16;
+    let name = linkage_name.split('.').next().unwrap_or_default();
+    let hash = name
+        .strip_suffix('E')
+        .and_then(|rest| rest.rsplit_once("17h"))
+        .map(|(_, hash)| hash);
+    let has_hash = hash
+        .is_some_and(|hash| hash.len() == HASH_DIGITS && hash.bytes().all(|digit| digit.is_ascii_hexdigit()));
+    name.starts_with("_R") || (name.starts_with("_ZN") && has_hash)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn functions_of_rust_have_neither_hashes_nor_crate_numbers() {
+        let demangled = |name| demangle(name).unwrap();
+        assert_eq!(demangled("_ZN1m5price17hbda1567360326c4eE"), "m::price");
+        assert_eq!(demangled("_RNvCskK7mfDs1mzF_1m5price"), "m::price");
+        assert_eq!(
+            demangled("_RINvNtCsgEmfK2I1SDS_4core3ptr5writeNtCskK7mfDs1mzF_1m3ArcEBz_"),
+            "core::ptr::write::<m::Arc>"
+        );
+        assert_eq!(demangled("_ZN3Foo3barEv"), "Foo::bar()");
+    }
 
     #[test]
     fn keywords_of_types_are_left_out() {

@@ -1,4 +1,5 @@
-//! `trackway cc`, `c++` and `fc`: clang and flang with the pass and the runtime added, and otherwise untouched.
+//! `trackway cc`, `c++` and `fc`: clang and flang with the pass and the runtime added, and otherwise untouched; `rustc` and
+//! `cargo` likewise.
 
 mod arguments;
 mod command;
@@ -12,6 +13,7 @@ mod link;
 mod llvm_version;
 mod options;
 mod response_file;
+mod rust;
 mod target;
 
 use std::env;
@@ -27,6 +29,7 @@ pub use arguments::{CompileArguments, FortranArguments};
 pub use installation::Installation;
 pub use instruction_set::InstructionSet;
 pub use language::Language;
+pub use rust::{is_wrapper_call, run_cargo, run_rustc, run_wrapper, CargoArguments, RustcArguments};
 
 /// Replaces this process by the compiler; returns only if that fails.
 pub fn run(language: Language, arguments: Vec<OsString>) -> Failure {

@@ -1,11 +1,13 @@
 //! What the wrapper adds where the compiler links.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use trackway_answers::failure::Failure;
 
 use crate::compiler::Driver;
 use crate::installation::Installation;
+use crate::instruction_set::InstructionSet;
 use crate::invocation::{Invocation, Output};
 use crate::language::Language;
 use crate::target;
@@ -21,9 +23,34 @@ pub fn arguments(
         return Ok(Vec::new());
     };
     let set = target::instruction_set(invocation.target.as_deref(), driver.compiler)?;
+    let linked = parts(output, set, driver.inherits_threads, installation)?;
+    let mut arguments = Vec::new();
+    for file in linked.files {
+        if driver.language != Language::Fortran {
+            arguments.push("-Xlinker".into());
+        }
+        arguments.push(file.into());
+    }
+    arguments.extend(linked.options);
+    Ok(arguments)
+}
+
+/// What is linked besides the user's objects.
+pub struct Linked {
+    pub files: Vec<PathBuf>,
+    pub options: Vec<OsString>,
+}
+
+/// What an output needs, for the compiler's own instruction set or another.
+pub fn parts(
+    output: Output,
+    set: Option<InstructionSet>,
+    inherits_threads: bool,
+    installation: &Installation,
+) -> Result<Linked, Failure> {
     let mut files = Vec::new();
     let mut options: Vec<OsString> = Vec::new();
-    if driver.inherits_threads {
+    if inherits_threads {
         files.push(installation.inherit_threads(set, output == Output::StaticExecutable)?);
         options.extend(interposing(output).iter().map(Into::into));
     }
@@ -33,15 +60,7 @@ pub fn arguments(
         // start a static-pie program whose thread-local symbols are dynamic.
         options.push("-Wl,--export-dynamic-symbol=__trackway_*".into());
     }
-    let mut arguments = Vec::new();
-    for file in files {
-        if driver.language != Language::Fortran {
-            arguments.push("-Xlinker".into());
-        }
-        arguments.push(file.into());
-    }
-    arguments.extend(options);
-    Ok(arguments)
+    Ok(Linked { files, options })
 }
 
 /// What makes our functions that create threads stand before the C library's: for shared objects that the linker

@@ -33,6 +33,11 @@ Allocators::Allocators() {
     Rules["posix_memalign"] = {Op::Allocate, None, 2, 0, None, true};
     Rules["realloc"] = reallocates(0, None, 1);
     Rules["reallocarray"] = reallocates(0, 1, 2);
+    // Rust's have the alignment between their sizes.
+    Rules["__rust_alloc"] = allocates(None, 0);
+    Rules["__rust_alloc_zeroed"] = allocates(None, 0);
+    Rules["__rust_realloc"] = reallocates(0, None, 3);
+    Rules["__rust_dealloc"] = frees(0);
     for (StringRef Free : {"free", "cfree", "munmap"})
         Rules[Free] = frees(0);
     // operator new and new[]: plain, nothrow, aligned, both.
@@ -112,12 +117,19 @@ static bool fits(int Position, const CallBase &Call, bool WantsPointer) {
     return WantsPointer ? Ty->isPointerTy() : Ty->isIntegerTy() && Ty->getIntegerBitWidth() <= 64;
 }
 
+// `_RNvCsfLfy6EI15iL_7___rustc12___rust_alloc`: a function of the crate `__rustc`.
+StringRef rustAllocator(StringRef LinkageName) {
+    size_t Begin = LinkageName.starts_with("_R") && LinkageName.contains("7___rustc") ? LinkageName.rfind("__rust_")
+                                                                                      : StringRef::npos;
+    return Begin == StringRef::npos ? LinkageName : LinkageName.substr(Begin);
+}
+
 // A program may have a function of that name with another signature.
 const AllocatorRule *Allocators::find(const CallBase &Call) const {
     const Function *Callee = Call.getCalledFunction();
     if (!Callee || Callee->isIntrinsic())
         return nullptr;
-    auto It = Rules.find(Callee->getName());
+    auto It = Rules.find(rustAllocator(Callee->getName()));
     if (It == Rules.end())
         return nullptr;
     const AllocatorRule &Rule = It->second;

@@ -38,6 +38,9 @@ struct AllocationCall {
     llvm::Value *Size = nullptr;
 };
 
+// Rust's allocation function behind a mangled name, `__rust_alloc`; any other name is returned as it is.
+llvm::StringRef rustAllocator(llvm::StringRef LinkageName);
+
 class Allocators {
   public:
     // The C and C++ allocation functions and mmap, and those of the files. A file has a line for each function:

@@ -1,6 +1,7 @@
 #include "names/Accessors.h"
 #include "names/DebugTypes.h"
 #include "names/DebugVariables.h"
+#include "names/RustTypes.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/BinaryFormat/Dwarf.h"
 #include "llvm/Demangle/Demangle.h"
@@ -95,6 +96,14 @@ std::optional<LeadsTo> freeTarget(const Callee &C) {
         .Default(std::nullopt);
 }
 
+// Methods of Rust's traits that the compiler calls for `v[i]` and `*v`.
+std::optional<LeadsTo> rustTarget(const Callee &C) {
+    return StringSwitch<std::optional<LeadsTo>>(C.Name)
+        .Cases("index", "index_mut", "get_unchecked", "get_unchecked_mut", LeadsTo::Element)
+        .Cases("deref", "deref_mut", LeadsTo::Pointee)
+        .Default(std::nullopt);
+}
+
 // Whether what is stored is the slot's own content, one step further.
 bool continues(const Value *Stored, const AllocaInst &Slot) {
     for (unsigned Depth = 0; Depth < 4; ++Depth) {
@@ -150,7 +159,9 @@ std::optional<Accessor> accessor(const CallBase &Call, const DebugTypes &Types) 
     Callee C = Program ? describe(*Program) : describe(Function->getName());
     unsigned Further = Call.arg_size() - First - 1;
     std::optional<LeadsTo> Target;
-    if (C.IsMember)
+    if (Program && isRust(Program))
+        Target = rustTarget(C);
+    else if (C.IsMember)
         Target = memberTarget(C, Further);
     else if (C.IsStandard && Further == 0)
         Target = freeTarget(C);

@@ -2,6 +2,7 @@
 #include "names/DebugTypes.h"
 #include "names/DebugVariables.h"
 #include "names/Referents.h"
+#include "names/RustTypes.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
@@ -68,6 +69,7 @@ void AllocationNames::fromAssignment(const Value *Address, AllocationName &Name)
     Spots Leaves = Where.paths().leaves(Holder.At, Pointer);
     AccessName Field;
     Where.paths().describe(Leaves, Field);
+    Where.throughOwner(Leaves, Field.Field);
     if (Holder.Kind != VariableKind::CompilerMade)
         Name.Variable = Holder.spell(Field.Field);
     if (Leaves.size() != 1)
@@ -80,6 +82,7 @@ AllocationName AllocationNames::infer(const CallBase &Call) const {
     AllocationName Name;
     if (const auto *Type = dyn_cast_or_null<DIType>(Call.getMetadata("heapallocsite")))
         setElement(Type, Name);
+    setElement(allocatedType(Call), Name);
     const Function *Callee = Call.getCalledFunction();
     if (Callee && Callee->getName() == "posix_memalign" && Call.arg_size() == 3)
         fromAssignment(Call.getArgOperand(0), Name);

@@ -1,4 +1,5 @@
 #include "names/Attribution.h"
+#include "code/Allocators.h"
 #include "code/LibraryEffects.h"
 #include "names/AccessShapes.h"
 #include "names/AllocationNames.h"
@@ -59,6 +60,9 @@ bool mayAllocate(const CallBase &Call) {
     if (isa<IntrinsicInst>(Call) || Call.isInlineAsm())
         return false;
     const Function *Callee = Call.getCalledFunction();
+    // Rust's calls stand in its standard library, and say something only where that was inlined.
+    if (Callee && rustAllocator(Callee->getName()).starts_with("__rust_"))
+        return false;
     return Call.getType()->isPointerTy() || (Callee && Callee->getName() == "posix_memalign");
 }
 

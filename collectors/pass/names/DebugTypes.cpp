@@ -300,6 +300,8 @@ std::string DebugTypes::spell(const DIType *Type) const {
     if (Derived->getTag() == dwarf::DW_TAG_typedef)
         return qualified(*Derived, Namespaces::AsInSource);
     if (isPointer(*Derived)) {
+        if (!Derived->getName().empty()) // Rust's
+            return Derived->getName().str();
         const std::string &Target = name(Derived->getBaseType());
         if (Target.empty())
             return "";

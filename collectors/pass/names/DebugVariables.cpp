@@ -1,6 +1,7 @@
 #include "names/DebugVariables.h"
 #include "LlvmVersion.h"
 #include "names/FieldPaths.h"
+#include "names/RustTypes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/BinaryFormat/Dwarf.h"
 #include "llvm/IR/Instructions.h"
@@ -47,12 +48,20 @@ Declarations declarations(const Value &Address) {
 
 AttachedVariable attached(const Declaration &D) { return {D.Variable, D.Expression, false}; }
 
-// What debug information says of a value that a variable holds as a whole.
+// The parts of Rust's pointers to slices, of its vectors and iterators are values of their own.
+bool isPartInRust(const DIExpression &Expression, const DILocalVariable &Variable) {
+    return Expression.isFragment() && Expression.getNumElements() == 3 && isRust(Variable.getScope());
+}
+
+// What debug information says of a value that a variable holds as a whole, and of a pointer that is a part of one.
 Declarations describedAs(const Value &V) {
     Declarations Found;
     visitDebugValues(V, [&](const auto &Marker) {
         const DILocalVariable *Variable = Marker.getVariable();
-        if (!Marker.getExpression()->getNumElements() && !Variable->getName().empty() && !isCompilerDeclared(*Variable))
+        const DIExpression &Expression = *Marker.getExpression();
+        bool IsHeld =
+            !Expression.getNumElements() || (V.getType()->isPointerTy() && isPartInRust(Expression, *Variable));
+        if (IsHeld && !Variable->getName().empty() && !isCompilerDeclared(*Variable))
             Found.push_back({Variable, Marker.getExpression(), Marker.getDebugLoc().get()});
     });
     return Found;
@@ -88,7 +97,8 @@ Declarations distinct(ArrayRef<Declaration> All) {
 // Those whose pointers say what they point to.
 Declarations withTarget(ArrayRef<Declaration> All) {
     Declarations Kept;
-    copy_if(All, std::back_inserter(Kept), [](const Declaration &D) { return onlyPointer(D.Variable->getType()); });
+    copy_if(All, std::back_inserter(Kept),
+            [](const Declaration &D) { return D.Expression->getNumElements() || onlyPointer(D.Variable->getType()); });
     return Kept;
 }
 
@@ -135,11 +145,16 @@ SmallVector<AttachedVariable, 1> declaredVariables(const Value &Address) {
 
 AttachedVariable heldVariable(const Value &V) {
     Declarations Holders = distinct(holders(V));
+    erase_if(Holders, [](const Declaration &D) { return D.Expression->getNumElements() != 0; });
     return Holders.size() == 1 ? attached(Holders.front()) : AttachedVariable();
 }
 
 SmallVector<AttachedVariable, 1> heldVariables(const Value &V, const DILocation *Reader) {
     Declarations All = holders(V), Seen;
+    // Variables of Rust's standard library say less than those of its callers.
+    for (const DILocation *At = Reader; At && Seen.empty(); At = At->getInlinedAt())
+        if (!isInStandardLibrary(*At))
+            Seen = withTarget(visibleAt(All, *At));
     for (const DILocation *At = Reader; At && Seen.empty(); At = At->getInlinedAt())
         Seen = withTarget(visibleAt(All, *At));
     SmallVector<AttachedVariable, 1> Attached;

@@ -17,6 +17,9 @@ struct AttachedVariable {
     const llvm::DIExpression *Expression = nullptr;
     bool Indirect = false; // the value is the address of a slot that holds the variable's address
 
+    // Whether the value is only a part of the variable's.
+    bool isFragment() const { return Expression && Expression->getNumElements() != 0; }
+
     explicit operator bool() const { return Variable != nullptr; }
 };
 

@@ -1,5 +1,6 @@
 #include "names/FieldPaths.h"
 #include "names/DebugTypes.h"
+#include "names/RustTypes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/BinaryFormat/Dwarf.h"
@@ -41,6 +42,12 @@ Spot enterPart(const Spot &Whole, const DIType &Structure, const DIDerivedType &
     Inner.Offset = Part.isBitField() ? 0 : Whole.Offset - static_cast<int64_t>(Part.getOffsetInBits() / 8);
     Inner.Object = Whole.Object ? Whole.Object : &Structure;
     Inner.Path = joinPath(Whole.Path, partName(Part, Types));
+    Inner.Owner = Whole.Owner;
+    Inner.OwnerPath = Whole.OwnerPath;
+    if (!Inner.Owner && ownerKind(Types.name(&Structure)) != RustOwner::None) {
+        Inner.Owner = &Structure;
+        Inner.OwnerPath = Whole.Path;
+    }
     return Inner;
 }
 
@@ -61,6 +68,27 @@ std::optional<Spot> enterElement(const Spot &Whole, const DIType &Array) {
 
 // The parts that lie at [first, last) bits of the spot's type, wholly or only some of them.
 enum class Cover { Whole, Partial };
+Spots partsAt(const Spot &At, uint64_t First, uint64_t Last, Cover Wanted, const DebugTypes &Types);
+
+// What the variants of an enum have there; where none has anything, the integer that tells them apart.
+Spots partsOfVariants(const Spot &At, const DIType &Enum, const DICompositeType &VariantPart, uint64_t First,
+                      uint64_t Last, Cover Wanted, const DebugTypes &Types) {
+    Spots Parts;
+    for (const DINode *Node : VariantPart.getElements())
+        if (const DIDerivedType *Variant = asPart(Node))
+            Parts.append(partsAt(enterPart(At, Enum, *Variant, Types), First - Variant->getOffsetInBits(),
+                                 Last - Variant->getOffsetInBits(), Wanted, Types));
+    const DIDerivedType *Which = discriminator(VariantPart);
+    if (!Parts.empty() || !Which)
+        return Parts;
+    auto [Begin, End] = extent(*Which);
+    if (Wanted == Cover::Whole ? Begin <= First && Last <= End : Begin < Last && First < End) {
+        Parts.push_back(enterPart(At, Enum, *Which, Types));
+        Parts.back().Path = joinPath(At.Path, "discriminant");
+    }
+    return Parts;
+}
+
 Spots partsAt(const Spot &At, uint64_t First, uint64_t Last, Cover Wanted, const DebugTypes &Types) {
     Spots Parts;
     const DIType *Type = withoutQualifiers(At.Type);
@@ -77,6 +105,8 @@ Spots partsAt(const Spot &At, uint64_t First, uint64_t Last, Cover Wanted, const
     if (!isStructure(Type))
         return Parts;
     for (const DINode *Node : cast<DICompositeType>(Type)->getElements()) {
+        if (const DICompositeType *Variants = asVariantPart(Node))
+            Parts.append(partsOfVariants(At, *Type, *Variants, First, Last, Wanted, Types));
         const DIDerivedType *Part = asPart(Node);
         if (!Part)
             continue;
@@ -135,7 +165,7 @@ bool isKindOf(const DIType *Type, const llvm::Type &Code) {
 Spots whole(const DIType *Type) {
     Spots At;
     if (Type)
-        At.push_back(Spot{Type, 0, nullptr, ""});
+        At.push_back(Spot{Type, 0, nullptr, "", nullptr, ""});
     return At;
 }
 

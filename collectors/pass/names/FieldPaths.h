@@ -22,6 +22,8 @@ struct Spot {
     int64_t Offset = 0;
     const llvm::DIType *Object = nullptr; // the outermost structure; null while none was entered
     std::string Path;                     // from Object to Type; empty if they are the same or there is no object
+    const llvm::DIType *Owner = nullptr;  // the outermost type on the way that owns a pointer, in Rust
+    std::string OwnerPath;                // from Object to Owner
 };
 
 // Several where unions leave a choice; none: unknown.

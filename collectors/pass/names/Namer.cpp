@@ -4,6 +4,7 @@
 #include "names/DebugTypes.h"
 #include "names/Label.h"
 #include "names/Referents.h"
+#include "names/RustTypes.h"
 #include "names/TbaaNames.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
@@ -46,6 +47,24 @@ void takeVariable(AccessName &Name, const AccessName &From) {
 
 bool isTyped(const AccessName &Name) { return !Name.ValueType.empty() && Name.ValueType != NoType; }
 
+// Code of Rust's standard library that was inlined into the program's: its label names the library's variable.
+bool isFromInlinedLibrary(const Instruction &Access) {
+    const DILocation *At = Access.getDebugLoc().get();
+    if (!At || !isInStandardLibrary(*At))
+        return false;
+    while (At && isInStandardLibrary(*At))
+        At = At->getInlinedAt();
+    return At;
+}
+
+// The program's variable for the same access, if it has one.
+void preferProgramsVariable(AccessName &Name, const AccessName &Found) {
+    if (Found.Variable.empty() || Found.Kind == VariableKind::CompilerMade)
+        return;
+    Name.Variable = Found.Variable;
+    Name.Kind = Found.Kind;
+}
+
 // Object, field and value belong together: they are taken as one, or refine the same object.
 void takeType(AccessName &Name, const AccessName &From) {
     bool NothingKnown = Name.ObjectType.empty() && (!isTyped(Name) || Name.ValueType == From.ValueType);
@@ -72,12 +91,15 @@ Namer::~Namer() = default;
 
 AccessName Namer::name(const Instruction &Access, const Value *Pointer, uint64_t Size, unsigned Part) const {
     AccessName Name = S->Labels.read(Access, roleOf(Access, Part));
-    if (isComplete(Name))
+    bool FromLibrary = isFromInlinedLibrary(Access) && Pointer->getType()->isPointerTy();
+    if (isComplete(Name) && !FromLibrary)
         return Name;
     takeType(Name, S->Tags.name(Access));
     AccessShape Shape = shapeOf(Access, Pointer, Size, Part, S->Layout);
     if (Pointer->getType()->isPointerTy()) {
         AccessName Found = S->Where.name(Pointer, Shape, Access.getDebugLoc().get());
+        if (FromLibrary)
+            preferProgramsVariable(Name, Found);
         takeVariable(Name, Found);
         takeType(Name, Found);
     }
@@ -99,7 +121,9 @@ void Namer::setOrigin(const Value &Taken, const Value &From, const DILocation *R
 
 AllocationName Namer::allocation(const CallBase &Call) const {
     AllocationName Name = readAllocationName(Call);
-    return Name.ElementType.empty() && Name.Variable.empty() ? S->Allocations.infer(Call) : Name;
+    if (Name.ElementType.empty() && Name.Variable.empty())
+        return S->Allocations.infer(Call);
+    return Name;
 }
 
 std::string Namer::type(const DIType *Type) const { return Type ? S->Types.canonicalName(Type) : ""; }

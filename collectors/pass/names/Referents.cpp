@@ -1,8 +1,10 @@
 #include "names/Referents.h"
 #include "LlvmVersion.h"
+#include "code/Allocators.h"
 #include "names/Accessors.h"
 #include "names/DebugTypes.h"
 #include "names/DebugVariables.h"
+#include "names/RustTypes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/BinaryFormat/Dwarf.h"
@@ -257,7 +259,11 @@ Referent Referents::ofVariable(const DILocalVariable &Variable, const DIExpressi
 
 Referent Referents::ofDeclared(ArrayRef<AttachedVariable> Declared, const Type *Allocated) const {
     Referent R = ofVariable(*Declared.front().Variable, *Declared.front().Expression);
-    if (Declared.size() == 1)
+    // In Rust these are names of one object, one after the other.
+    bool AreOneObject = isRust(Declared.front().Variable->getScope()) && none_of(Declared, [](const auto &Binding) {
+                            return Binding.Expression->getNumElements() != 0;
+                        });
+    if (Declared.size() == 1 || AreOneObject)
         return R;
     SmallVector<std::string, 4> Names;
     for (const AttachedVariable &Binding : Declared)
@@ -289,7 +295,20 @@ Referent Referents::ofAlloca(const AllocaInst &Alloca) const {
     // Holds the address of a variable, or something that has no name.
     Referent R = compilerMade("temporary");
     R.At = structureOf(Alloca.getAllocatedType());
+    if (R.At.empty())
+        R.At = resultIn(Alloca);
     return R;
+}
+
+// What a function of Rust has returned into a slot without a name: the front end gives such slots no types.
+Spots Referents::resultIn(const AllocaInst &Slot) const {
+    const Value *Content = contentOf(Slot);
+    if (const auto *Part = dyn_cast_or_null<ExtractValueInst>(Content))
+        Content = Part->getAggregateOperand();
+    const auto *Call = dyn_cast_or_null<CallBase>(Content);
+    const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+    const DISubprogram *Program = Callee ? Types.program(*Callee) : nullptr;
+    return Program && isRust(Program) ? whole(resultType(*Program)) : Spots();
 }
 
 Referent Referents::ofArgument(const Argument &A) const {
@@ -317,19 +336,50 @@ Referent Referents::ofArgument(const Argument &A) const {
 
 Referent Referents::ofDebugValue(const Value &V, const Walk &W) const {
     SmallVector<Referent, 2> Held;
-    for (const AttachedVariable &Holder : heldVariables(V, W.Reader))
-        Held.push_back(pointedTo(ofVariable(*Holder.Variable, *Holder.Expression),
-                                 whole(onlyPointer(Holder.Variable->getType()))));
+    for (const AttachedVariable &Holder : heldVariables(V, W.Reader)) {
+        Referent Variable = ofVariable(*Holder.Variable, *Holder.Expression);
+        Spots Leaves = heldPointer(Holder, Variable);
+        if (!Leaves.empty())
+            Held.push_back(pointedTo(std::move(Variable), std::move(Leaves)));
+    }
     dropInner(Held, Types);
     return joined(Held);
 }
 
+// The pointer of which a variable consists; in Rust, the one that the value is in it.
+Spots Referents::heldPointer(const AttachedVariable &Holder, const Referent &Variable) const {
+    const DIType *Type = Holder.Variable->getType();
+    if (!Holder.isFragment() && pointee(Type))
+        return whole(Type);
+    if (!isRust(Holder.Variable->getScope()))
+        return whole(onlyPointer(Type));
+    AccessShape Pointer{Layout.getPointerSize(), PointerType::get(Type->getContext(), 0), {}};
+    Spots Leaves = Paths.leaves(Variable.At, Pointer);
+    erase_if(Leaves, [](const Spot &Leaf) { return !pointee(Leaf.Type); });
+    return Leaves;
+}
+
+bool Referents::throughOwner(const Spots &Leaves, std::string &Path) const {
+    if (Leaves.empty() || !all_of(Leaves, [](const Spot &Leaf) { return Leaf.Owner; }))
+        return false;
+    Path = Leaves.front().OwnerPath;
+    return ownerKind(Types.name(Leaves.front().Owner)) == RustOwner::Elements;
+}
+
+static const DIType *elementOfErased(const Spot &Leaf, const DebugTypes &Types) {
+    const DIType *Target = pointee(Leaf.Type);
+    const DIType *Element = Leaf.Owner && Types.name(Target) == "u8" ? elementOfOwner(*Leaf.Owner) : nullptr;
+    return Element ? Element : Target;
+}
+
 Referent Referents::pointedTo(Referent Holder, Spots Leaves) const {
-    if (isVirtualTablePointer(Leaves))
+    bool InFatPointer = any_of(Leaves, [](const Spot &Leaf) { return StringRef(Leaf.Path).ends_with("vtable"); });
+    if (isVirtualTablePointer(Leaves) || InFatPointer)
         return compilerMade("vtable");
     Referent R;
     AccessName Field;
     Paths.describe(Leaves, Field);
+    R.Held = throughOwner(Leaves, Field.Field);
     bool Variable = !Holder.ThroughPointer && !Holder.Indexed && !Holder.Held && Field.Field.empty();
     // The pointer stands in the container, the object that it points to doesn't.
     std::string Dereference = Holder.Held && Field.Field.empty() ? "*" : "";
@@ -339,10 +389,10 @@ Referent Referents::pointedTo(Referent Holder, Spots Leaves) const {
     R.Untyped = !Leaves.empty() && all_of(Leaves, [](const Spot &Leaf) { return isVoidPointer(Leaf.Type); });
     for (const Spot &Leaf : Leaves) {
         const DIType *Bare = withoutQualifiers(Leaf.Type);
-        if (Bare && Bare->getTag() != dwarf::DW_TAG_pointer_type)
+        if (Leaf.Owner || isRustReference(Leaf.Type) || (Bare && Bare->getTag() != dwarf::DW_TAG_pointer_type))
             R.ThroughPointer = false; // a reference reads like the object
         const DIType *Element = describedElement(Leaf.Type);
-        for (Spot &Target : whole(Element ? Element : pointee(Leaf.Type)))
+        for (Spot &Target : whole(Element ? Element : elementOfErased(Leaf, Types)))
             R.At.push_back(std::move(Target));
     }
     return R;
@@ -391,9 +441,10 @@ Referent Referents::ofResult(const CallBase &Call, Walk &W) const {
         if (Referent Accessed = ofAccessed(*To, W); !Accessed.Base.empty())
             return Accessed;
     const DISubprogram *Program = Types.program(*Callee);
-    R.Base = (Program ? Program->getName() : Callee->getName()).str() + "()";
+    R.Base = (Program ? Program->getName() : rustAllocator(Callee->getName())).str() + "()";
     R.Kind = VariableKind::Expression;
     R.ThroughPointer = true;
+    R.At = whole(allocatedType(Call));
     if (const DIType *Result = Program ? resultType(*Program) : nullptr) {
         R.At = whole(pointee(Result));
         const DIType *Bare = withoutQualifiers(Result);

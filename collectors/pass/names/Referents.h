@@ -57,6 +57,10 @@ class Referents {
 
     const FieldPaths &paths() const { return Paths; }
 
+    // Shortens the path of a pointer inside types of Rust's standard library to that of the object that owns it; says
+    // whether that reads like an array.
+    bool throughOwner(const Spots &Leaves, std::string &Path) const;
+
     void setOrigin(const llvm::Value &Taken, const llvm::Value &From, const llvm::DILocation *Reader) {
         Origins[&Taken] = {&From, Reader};
     }
@@ -81,6 +85,7 @@ class Referents {
     const llvm::Value *origin(const llvm::Value *Iterator) const;
     Referent ofDeclared(llvm::ArrayRef<AttachedVariable>, const llvm::Type *Allocated) const;
     Spots structureOf(const llvm::Type *Allocated) const;
+    Spots resultIn(const llvm::AllocaInst &) const;
     Referent ofVariable(const llvm::DILocalVariable &, const llvm::DIExpression &) const;
     Referent ofElement(const llvm::GEPOperator &, Walk &) const;
     Referent ofLoaded(const llvm::LoadInst &, Walk &) const;
@@ -94,6 +99,7 @@ class Referents {
     Referent ofEither(const llvm::Value &, Walk &) const;
     void applyOffsets(const llvm::GEPOperator &, Referent &) const;
     Referent pointedTo(Referent Holder, Spots Leaves) const;
+    Spots heldPointer(const AttachedVariable &, const Referent &) const;
 
     // Values that are named as others, with the places from which these are seen.
     llvm::DenseMap<const llvm::Value *, std::pair<const llvm::Value *, const llvm::DILocation *>> Origins;

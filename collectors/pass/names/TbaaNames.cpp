@@ -113,7 +113,7 @@ AccessName tbaaName(const Instruction &Access, const AccessShape &Shape, const D
     if (Base == Leaf)
         return Name;
     if (const DICompositeType *Object = Types.findByTbaaName(nodeName(Base))) {
-        Spots At{Spot{Object, static_cast<int64_t>(Offset->getZExtValue()), nullptr, ""}};
+        Spots At{Spot{Object, static_cast<int64_t>(Offset->getZExtValue()), nullptr, "", nullptr, ""}};
         Paths.describe(Paths.leaves(At, Shape), Name);
         return Name;
     }

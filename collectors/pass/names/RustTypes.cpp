@@ -1,0 +1,94 @@
+#include "names/RustTypes.h"
+#include "LlvmVersion.h"
+#include "code/Allocators.h"
+#include "names/DebugTypes.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/BinaryFormat/Dwarf.h"
+
+using namespace llvm;
+
+namespace trackway {
+
+const DICompositeType *asVariantPart(const DINode *Element) {
+    const auto *Composite = dyn_cast_or_null<DICompositeType>(Element);
+    return Composite && Composite->getTag() == dwarf::DW_TAG_variant_part ? Composite : nullptr;
+}
+
+const DIDerivedType *discriminator(const DICompositeType &VariantPart) {
+    return dyn_cast_or_null<DIDerivedType>(VariantPart.getDiscriminator());
+}
+
+RustOwner ownerKind(StringRef Name) {
+    static constexpr StringRef Elements[] = {
+        "alloc::vec::Vec<",
+        "alloc::raw_vec::RawVec<",
+        "alloc::vec::into_iter::IntoIter<",
+        "alloc::string::String",
+        "core::slice::iter::",
+        "alloc::collections::vec_deque::VecDeque<",
+        "hashbrown::map::HashMap<",
+        "hashbrown::set::HashSet<",
+        "hashbrown::raw::RawTable<",
+        "std::collections::hash::",
+        "&[",
+        "&mut [",
+        "alloc::boxed::Box<[",
+        "*const [",
+        "*mut [",
+        "&str",
+        "&mut str",
+        "alloc::boxed::Box<str",
+        "hashbrown::raw::RawTableInner",
+    };
+    static constexpr StringRef Pointers[] = {
+        "alloc::boxed::Box<",         "alloc::rc::",  "alloc::sync::",   "core::ptr::non_null::NonNull<",
+        "core::ptr::unique::Unique<", "core::cell::", "core::pin::Pin<",
+    };
+    auto Begins = [&](StringRef Known) { return Name.starts_with(Known); };
+    if (any_of(Elements, Begins))
+        return RustOwner::Elements;
+    return any_of(Pointers, Begins) ? RustOwner::Pointer : RustOwner::None;
+}
+
+static const DIType *parameterT(DITemplateParameterArray Parameters) {
+    for (const DITemplateParameter *Parameter : Parameters)
+        if (isa<DITemplateTypeParameter>(Parameter) && Parameter->getName() == "T")
+            return Parameter->getType();
+    return nullptr;
+}
+
+const DIType *elementOfOwner(const DIType &Owner) {
+    const auto *Composite = dyn_cast_or_null<DICompositeType>(withoutQualifiers(&Owner));
+    return Composite ? parameterT(Composite->getTemplateParams()) : nullptr;
+}
+
+const DIType *allocatedType(const CallBase &Call) {
+    const Function *Callee = Call.getCalledFunction();
+    if (!Callee || !rustAllocator(Callee->getName()).starts_with("__rust_"))
+        return nullptr;
+    for (const DILocation *At = Call.getDebugLoc().get(); At && isInStandardLibrary(*At); At = At->getInlinedAt())
+        if (const DIType *Type = parameterT(At->getScope()->getSubprogram()->getTemplateParams()))
+            return Type;
+    return nullptr;
+}
+
+bool isRustReference(const DIType *Type) {
+    const auto *Pointer = dyn_cast_or_null<DIDerivedType>(withoutQualifiers(Type));
+    return Pointer && !Pointer->getName().empty() && !Pointer->getName().starts_with("*");
+}
+
+bool isRust(const DIScope *Scope) {
+    const auto *Local = dyn_cast_or_null<DILocalScope>(Scope);
+    const DISubprogram *Program = Local ? Local->getSubprogram() : nullptr;
+    return Program && Program->getUnit() && languageOf(*Program->getUnit()) == dwarf::DW_LANG_Rust;
+}
+
+bool isInStandardLibrary(const DILocation &At) {
+    auto IsThere = [](StringRef Path) {
+        return Path.starts_with("/rustc/") || Path.starts_with("/rust/deps/") ||
+               Path.contains("/lib/rustlib/src/rust/");
+    };
+    return IsThere(At.getFilename()) || IsThere(At.getDirectory());
+}
+
+} // namespace trackway
