@@ -48,7 +48,7 @@ def add_tests(name, count, *arguments):
         setattr(RandomPrograms, method, lambda self, n=number: self.check(corpus, n, levels, version))
 
 
-add_tests("c", 110, CCorpus, tools.LEVELS, 19)
+add_tests("c", 80, CCorpus, tools.LEVELS, tools.LLVM_VERSION)
 add_tests("c_llvm_19", 12, CCorpus, tools.LEVELS, 19)
-add_tests("cxx", 12, CxxCorpus, ("-O0", "-O2"), 19)
+add_tests("cxx", 10, CxxCorpus, ("-O0", "-O2"), tools.LLVM_VERSION)
 add_tests("cxx_llvm_19", 4, CxxCorpus, ("-O0", "-O3"), 19)
