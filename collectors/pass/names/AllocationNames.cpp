@@ -5,6 +5,7 @@
 #include "names/RustTypes.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Operator.h"
 
@@ -28,26 +29,30 @@ const StoreInst *storeOf(const Value &V) {
     return nullptr;
 }
 
-// Flang makes the descriptor of a new array in a slot of its own, and copies it to the variable from there.
-const StoreInst *copyOf(const AllocaInst &Descriptor) {
-    for (const User *U : Descriptor.users())
+// Flang makes the descriptor of a new array in a slot of its own, and copies it to the variable from there: version 22
+// by memcpy, version 19 by a load and a store. Null: it doesn't.
+const Value *copyOf(const AllocaInst &Descriptor) {
+    for (const User *U : Descriptor.users()) {
+        if (const auto *Copy = dyn_cast<MemCpyInst>(U); Copy && Copy->getRawSource() == &Descriptor)
+            return Copy->getRawDest();
         if (const auto *Load = dyn_cast<LoadInst>(U); Load && Load->getType()->isStructTy())
             if (const StoreInst *Copy = storeOf(*Load))
-                return Copy;
+                return Copy->getPointerOperand();
+    }
     return nullptr;
 }
 
-// The store of what was allocated, or of an array's descriptor that begins with it.
-const StoreInst *assignment(const User &User, const Value &Allocated) {
+// The address that takes what was allocated, or an array's descriptor that begins with it.
+const Value *assignedTo(const User &User, const Value &Allocated) {
     if (const auto *Store = dyn_cast<StoreInst>(&User)) {
         if (Store->getValueOperand() != &Allocated)
             return nullptr;
         const auto *Slot = dyn_cast<AllocaInst>(Store->getPointerOperand());
-        const StoreInst *Copy = Slot && Allocated.getType()->isStructTy() ? copyOf(*Slot) : nullptr;
-        return Copy ? Copy : Store;
+        const Value *Variable = Slot && Allocated.getType()->isStructTy() ? copyOf(*Slot) : nullptr;
+        return Variable ? Variable : Store->getPointerOperand();
     }
     const auto *Whole = dyn_cast<InsertValueInst>(&User);
-    return Whole && Whole->hasOneUse() && beginsWith(*Whole, Allocated) ? assignment(**Whole->user_begin(), *Whole)
+    return Whole && Whole->hasOneUse() && beginsWith(*Whole, Allocated) ? assignedTo(**Whole->user_begin(), *Whole)
                                                                         : nullptr;
 }
 
@@ -87,8 +92,8 @@ AllocationName AllocationNames::infer(const CallBase &Call) const {
     if (Callee && Callee->getName() == "posix_memalign" && Call.arg_size() == 3)
         fromAssignment(Call.getArgOperand(0), Name);
     for (const User *U : Call.users()) {
-        if (const StoreInst *Store = assignment(*U, Call))
-            fromAssignment(Store->getPointerOperand(), Name);
+        if (const Value *Place = assignedTo(*U, Call))
+            fromAssignment(Place, Name);
         else if (isa<ReturnInst>(U) && Call.getFunction()->getSubprogram())
             setElement(pointee(resultType(*Call.getFunction()->getSubprogram())), Name);
         if (!Name.Variable.empty())
