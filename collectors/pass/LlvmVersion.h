@@ -15,7 +15,6 @@
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Metadata.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
 #if LLVM_VERSION_MAJOR < 16
@@ -131,25 +130,6 @@ inline void forgetNoCapture(llvm::Argument &A) {
     A.removeAttr(llvm::Attribute::Captures);
 #else
     A.removeAttr(llvm::Attribute::NoCapture);
-#endif
-}
-
-// Callbacks at the optimiser's begin and end are told since 20 whether it runs before, in or after a link.
-template <typename Callback> void atOptimizersBegin(llvm::PassBuilder &PB, Callback Add) {
-#if LLVM_VERSION_MAJOR >= 20
-    PB.registerOptimizerEarlyEPCallback(
-        [Add](auto &MPM, llvm::OptimizationLevel Level, llvm::ThinOrFullLTOPhase) { Add(MPM, Level); });
-#else
-    PB.registerOptimizerEarlyEPCallback(Add);
-#endif
-}
-
-template <typename Callback> void atOptimizersEnd(llvm::PassBuilder &PB, Callback Add) {
-#if LLVM_VERSION_MAJOR >= 20
-    PB.registerOptimizerLastEPCallback(
-        [Add](auto &MPM, llvm::OptimizationLevel Level, llvm::ThinOrFullLTOPhase) { Add(MPM, Level); });
-#else
-    PB.registerOptimizerLastEPCallback(Add);
 #endif
 }
 

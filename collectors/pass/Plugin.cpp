@@ -37,10 +37,12 @@ static void registerInPipeline(PassBuilder &PB, const Options &O) {
         if (O.Where == Place::Start)
             addMainPass(MPM, O, Level);
     });
+    // Since 20 both callbacks are told, too, whether it is before, in or after a link.
+    auto Add = [O](ModulePassManager &MPM, OptimizationLevel Level, auto...) { addMainPass(MPM, O, Level); };
     if (O.Where == Place::Early)
-        atOptimizersBegin(PB, [O](ModulePassManager &MPM, OptimizationLevel Level) { addMainPass(MPM, O, Level); });
+        PB.registerOptimizerEarlyEPCallback(Add);
     if (O.Where == Place::Late)
-        atOptimizersEnd(PB, [O](ModulePassManager &MPM, OptimizationLevel Level) { addMainPass(MPM, O, Level); });
+        PB.registerOptimizerLastEPCallback(Add);
 }
 
 static bool parsePassName(StringRef Name, ModulePassManager &MPM) {
