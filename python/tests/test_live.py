@@ -199,7 +199,7 @@ class Kafka(Live):
         live_stage.finish(recorder)
         self.assertIn("1 trace complete", collector.end())
         plain = self.folder / "plain.trackway"
-        traces.trackway("record", "-q", "-o", plain, *live_stage.SMALL_BUFFERS, "--", live_stage.relay(), 200, 5)
+        traces.trackway("record", "-q", "-o", plain, *live_stage.SMALL_BUFFERS, "--", live_stage.relay(), 200, "05")
         result = self.available(live.access_counts(self.spark, kafka=self.topic), "counts")
         self.check_counts(result, plain)
 
