@@ -158,10 +158,12 @@ static void starting(int rounds) {
         pthread_t threads[4];
         for (int t = 0; t < 4; t++) {
             pthread_create(&threads[t], NULL, fill_own, (void *)arrays[t]);
-            if (t % 2)
+            if (t % 2) {
+                inside[t] = i; // recorded however late the threads come to run
                 trackway_stop();
-            else
+            } else {
                 trackway_start();
+            }
         }
         for (int t = 0; t < 4; t++)
             pthread_join(threads[t], NULL);
