@@ -9,12 +9,12 @@ mod engine;
 mod model;
 
 pub use analyses::{
-    activity, allocations, branches, calls, drcachesim, last, layout, map, memory, misses, objects, overflow,
-    patterns, placement, regions, reuse, samples, sharing, slices, whatif,
+    activity, allocations, branches, calls, coverage, drcachesim, last, layout, map, memory, misses, objects,
+    overflow, patterns, placement, regions, reuse, samples, sharing, slices, whatif,
 };
 pub use engine::{
-    partial, run, run_live, share_out, Analysis, Findings, LiveChunk, LiveRun, Observer, Order, RunSummary,
-    SeparateFindings, SideBySide, WorkPart,
+    partial, run, run_live, run_unfinished, share_out, Analysis, Findings, LiveChunk, LiveRun, Observer,
+    Order, RunSummary, SeparateFindings, SideBySide, WorkPart,
 };
 pub use model::{
     blocks, cache, control_flow, moments, site_counts, sources, structures, written_in, Names, UNKNOWN,

@@ -8,6 +8,7 @@ pub mod calls;
 pub mod check;
 pub mod comparable;
 pub mod counts;
+pub mod coverage;
 pub mod diff;
 pub mod divided;
 pub mod dump;

@@ -59,6 +59,7 @@ pub enum Verb {
     Change(ChangeVerb),
     Query(crate::query::QueryArguments),
     Info(crate::info::InfoArguments),
+    Coverage(crate::coverage::CoverageArguments),
     Dump(crate::dump::DumpArguments),
     Verify(crate::verify::VerifyArguments),
     View(trackway_view::ViewArguments),

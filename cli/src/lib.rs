@@ -4,6 +4,7 @@
 mod arguments;
 mod collect;
 mod control;
+mod coverage;
 mod doctor;
 mod import;
 mod lake;
@@ -77,6 +78,7 @@ fn run(verb: Verb) -> Result<ExitCode, Failure> {
         }
         Verb::Export(arguments) => export::run(&arguments),
         Verb::Change(verb) => verb.run(),
+        Verb::Coverage(arguments) => coverage::run(&arguments),
         Verb::Info(arguments) => info::run(&arguments),
         Verb::Query(_) => Err(lake::run()),
         Verb::Dump(arguments) => dump::run(&arguments),

@@ -4,6 +4,7 @@ pub mod activity;
 pub mod allocations;
 pub mod branches;
 pub mod calls;
+pub mod coverage;
 pub mod drcachesim;
 pub mod last;
 pub mod layout;

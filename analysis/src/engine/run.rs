@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
 
+use trackway_report::Table;
 use trackway_trace::{Batch, Batches, ChunkRef, Decoder, MergedStreams, Trace, TraceError};
 
 use crate::engine::order_audit::order_table;
@@ -69,8 +70,33 @@ pub fn run<A: Analysis>(
     threads: NonZeroUsize,
     observer: &dyn Observer,
 ) -> (Findings, RunSummary) {
+    let (shard, summary, order) = gather(analysis, trace, threads, observer);
+    let mut findings = analysis.finish(shard, trace);
+    findings.tables.extend(order);
+    (findings, summary)
+}
+
+/// The same without its end: the shard that all others were merged into, for what is no table yet.
+pub fn run_unfinished<A: Analysis>(
+    analysis: &A,
+    trace: &Trace,
+    threads: NonZeroUsize,
+    observer: &dyn Observer,
+) -> (A::Shard, RunSummary) {
+    let (shard, summary, _) = gather(analysis, trace, threads, observer);
+    (shard, summary)
+}
+
+/// Also says how exact the order of threads was, if it mattered.
+fn gather<A: Analysis>(
+    analysis: &A,
+    trace: &Trace,
+    threads: NonZeroUsize,
+    observer: &dyn Observer,
+) -> (A::Shard, RunSummary, Option<Table>) {
     if analysis.order() == Order::AcrossThreads {
-        return run_across_threads(analysis, trace, threads, observer);
+        let (shard, summary, order) = gather_across_threads(analysis, trace, threads, observer);
+        return (shard, summary, Some(order));
     }
     let total = Mutex::new((None, RunSummary::default()));
     let work = Work::new(analysis, trace, threads);
@@ -88,16 +114,16 @@ pub fn run<A: Analysis>(
     summary.damage.sort_by_key(TraceError::offset);
     // A trace without records has a program nevertheless.
     let shard = shard.unwrap_or_else(|| start_shard(analysis, trace));
-    (analysis.finish(shard, trace), summary)
+    (shard, summary, None)
 }
 
 /// Runs the analysis over the merged streams of the trace.
-fn run_across_threads<A: Analysis>(
+fn gather_across_threads<A: Analysis>(
     analysis: &A,
     trace: &Trace,
     threads: NonZeroUsize,
     observer: &dyn Observer,
-) -> (Findings, RunSummary) {
+) -> (A::Shard, RunSummary, Table) {
     let mut merged = match analysis.follows_blocks() {
         true => MergedStreams::from_start(trace),
         false => MergedStreams::new(trace),
@@ -115,9 +141,8 @@ fn run_across_threads<A: Analysis>(
         }
         parts => run_merged_in_parts(analysis, &mut merged, trace, (parts, threads), observer),
     };
-    let mut findings = analysis.finish(shard, trace);
-    findings.tables.push(order_table(merged.exactness(), trace));
-    (findings, summary)
+    let order = order_table(merged.exactness(), trace);
+    (shard, summary, order)
 }
 
 /// One thread merges, and all share the work on what comes of it.

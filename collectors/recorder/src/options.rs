@@ -136,6 +136,8 @@ pub struct RecordOptions {
     pub flight: Option<Flight>,
     /// Where the program's standard output and standard error go in place of a terminal.
     pub instead_of_terminal: Option<Arc<File>>,
+    /// Where the program's standard output goes in place of ours.
+    pub standard_output: Option<Arc<File>>,
     /// Called, from any thread, with messages for the user while the program runs.
     pub notify: fn(&str),
     /// Called with what the recorder is doing, if that takes long.
@@ -167,6 +169,7 @@ impl RecordOptions {
             windows: WindowOptions::default(),
             flight: None,
             instead_of_terminal: None,
+            standard_output: None,
             notify: |_| (),
             progress: |_| (),
         }

@@ -1,7 +1,6 @@
 //! Starting the program and waiting for its end.
 
 use std::ffi::OsString;
-use std::fs::File;
 use std::io::{self, IsTerminal};
 use std::os::fd::{OwnedFd, RawFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -82,12 +81,10 @@ pub fn start(
     if let Some(tracer) = &options.allocations {
         allocations::preload(&mut command, tracer, options, &name)?;
     }
-    if let Some(file) = &options.instead_of_terminal {
-        redirect(&mut command, file).map_err(|source| RecordError::System {
-            action: "redirect the program's output",
-            source,
-        })?;
-    }
+    redirect(&mut command, options).map_err(|source| RecordError::System {
+        action: "redirect the program's output",
+        source,
+    })?;
     // SAFETY: the closure makes one async-signal-safe system call.
     unsafe { command.pre_exec(move || inherit(descriptor)) };
     let is_compiled = options.client.is_none() && options.sampling.is_none();
@@ -123,12 +120,17 @@ fn program_as_it_is(options: &RecordOptions) -> Command {
     command
 }
 
-fn redirect(command: &mut Command, file: &File) -> io::Result<()> {
-    if io::stdout().is_terminal() {
-        command.stdout(file.try_clone()?);
+fn redirect(command: &mut Command, options: &RecordOptions) -> io::Result<()> {
+    if let Some(file) = &options.instead_of_terminal {
+        if io::stdout().is_terminal() {
+            command.stdout(file.try_clone()?);
+        }
+        if io::stderr().is_terminal() {
+            command.stderr(file.try_clone()?);
+        }
     }
-    if io::stderr().is_terminal() {
-        command.stderr(file.try_clone()?);
+    if let Some(file) = &options.standard_output {
+        command.stdout(file.try_clone()?);
     }
     Ok(())
 }

@@ -22,6 +22,7 @@ pub use origins::Origins;
 pub use places::{MemoryPlace, Places, Stretch};
 pub use processes::{local_sites, Processes};
 pub use spots::{Known, Spots};
+pub(crate) use stacks::Stacks;
 pub use statics::Statics;
 pub use thread::Thread;
 

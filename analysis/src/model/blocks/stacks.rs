@@ -1,4 +1,5 @@
-//! Where threads' stacks are. Traces don't say: it is a guess from the first access by way of a local variable.
+//! Where threads' stacks are. Traces don't say: it is a guess from an address in each, which the first access by way of
+//! a local variable goes to, or machine code's calls.
 
 /// A stack reaches this far down from there. It is less than the usual 8 MiB, because stacks lie one below the other.
 const BELOW: u64 = 7 << 20;
@@ -7,7 +8,7 @@ const ABOVE: u64 = 64 << 10;
 
 /// The stacks of a process.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Stacks {
+pub(crate) struct Stacks {
     /// An address in each, and whose it is, by address.
     anchors: Vec<(u64, u32)>,
 }

@@ -1,0 +1,73 @@
+"""What `trackway coverage` says that a recording lacks: of bytes that were counted by hand, and of traces that are no pair."""
+
+import json
+import unittest
+
+from ..support import tools
+
+SOURCES = [tools.PROGRAMS / "coverage_known.c", tools.PROGRAMS / "coverage_plain.c"]
+LINES = SOURCES[0].read_text().splitlines()
+ROUNDS, ARRAY = 100, 8000
+
+
+def line_of(text):
+    return 1 + next(number for number, line in enumerate(LINES) if text in line)
+
+
+class Known(unittest.TestCase):
+    def setUp(self):
+        self.folder = tools.folder()
+        self.addCleanup(self.folder.cleanup)
+
+    def build(self, level):
+        plain = f"{self.folder.name}/plain.o"
+        tools.run(f"clang-{tools.LLVM_VERSION}", level, "-c", "-o", plain, SOURCES[1])
+        return tools.compile_traced(f"{self.folder.name}/known", [SOURCES[0], plain], "-g", level, oracle=False)
+
+    def test_bytes_counted_by_hand(self):
+        for level in ("-O0", "-O2"):
+            with self.subTest(level=level):
+                report = json.loads(tools.trackway("coverage", "--json", "--", self.build(level)).stdout)
+                self.assertEqual(report["warnings"], [])
+                found = tools.table(report, "coverage")["rows"][0]
+                # main fills the array; own_sum reads it twice in a round; main stores a character in each, and the last.
+                own = ARRAY + 2 * ROUNDS * ARRAY + ROUNDS + 1
+                self.assertEqual((found["compiled_bytes"], found["compiled_recorded"]), (own, own))
+                parts = {row["function"]: row for row in tools.table(report, "not_recorded")["rows"]}
+                for function, call in (("plain_sum", "= plain_sum("), ("plain_call_back", "= plain_call_back(")):
+                    self.assertEqual(parts[function]["missing"], ROUNDS * ARRAY)
+                    self.assertEqual(parts[function]["called_from"], f"coverage_known.c:{line_of(call)}")
+                # Of the rest, memset's and strlen's ranges are recorded.
+                others = found["called_bytes"] - found["called_recorded"] - 2 * ROUNDS * ARRAY
+                self.assertLess(others, 20_000)
+                self.assertEqual(found["recorded"], found["compiled_recorded"] + found["called_recorded"])
+
+    def test_traces_that_are_kept_give_the_same_answer(self):
+        program, folder = self.build("-O2"), f"{self.folder.name}/kept"
+        first = tools.trackway("coverage", "--json", "--keep", folder, "--", program).stdout
+        again = tools.trackway("coverage", "--json", f"{folder}/compiled.trackway", f"{folder}/binary.trackway").stdout
+        self.assertEqual(first, again)
+
+    def test_traces_that_are_no_pair_are_refused(self):
+        program, folder = self.build("-O2"), f"{self.folder.name}/kept"
+        tools.trackway("coverage", "--keep", folder, "--", program)
+        compiled, binary = f"{folder}/compiled.trackway", f"{folder}/binary.trackway"
+        for traces, why in (((binary, compiled), "first"), ((compiled, compiled), "record --binary")):
+            refused = tools.trackway("coverage", *traces, check=False)
+            self.assertEqual(refused.returncode, 2)
+            self.assertIn(why, refused.stderr)
+
+    def test_programs_that_record_nothing_are_refused(self):
+        plain = tools.compile_plain(f"{self.folder.name}/plain", SOURCES, "-O2")
+        refused = tools.trackway("coverage", "--", plain, check=False)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("trackway cc", refused.stderr)
+
+    def test_runs_that_differ_are_told(self):
+        source = f"{self.folder.name}/differs.c"
+        with open(source, "w") as file:
+            file.write("#include <stdio.h>\n#include <time.h>\n#include <unistd.h>\n"
+                       "int main(void) { long volatile id = getpid(); printf(\"%ld\\n\", id); return id % 7; }\n")
+        program = tools.compile_traced(f"{self.folder.name}/differs", [source], "-O1", oracle=False)
+        report = json.loads(tools.trackway("coverage", "--json", "--", program).stdout)
+        self.assertTrue(any("printed something else" in warning for warning in report["warnings"]), report["warnings"])
