@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use object::{Object, ObjectSection};
-use trackway_analysis::coverage::{compare, ExecutedBytes, RecordedBytes};
+use trackway_analysis::coverage::{compare, compiled_functions, ExecutedBytes, RecordedBytes};
 use trackway_analysis::{run_unfinished, Analysis, RunSummary};
 use trackway_report::{Report, Table};
 use trackway_trace::{FunctionId, Program, Trace};
@@ -36,10 +36,7 @@ pub fn coverage(
              `trackway cc` with itself, while it is there",
         ));
     }
-    let functions = compiled.program().functions.iter();
-    let names: HashSet<String> = functions
-        .map(|function| compiled.program().string(function.linkage_name).to_owned())
-        .collect();
+    let names = compiled_functions(compiled.program());
     let execution = ExecutedBytes::new(binary.program(), &names, |path| objects.contains(path));
     let (executed, executed_summary) = pass(&execution, binary, reading);
     let findings = compare(

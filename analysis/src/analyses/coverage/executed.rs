@@ -8,6 +8,7 @@ use trackway_trace::{Batch, Program, Site, SiteId, StringId, Trace, VariableKind
 use super::site_bytes::SiteBytes;
 use super::{caller, Callee, Executed};
 use crate::model::blocks::Stacks;
+use crate::model::written_in;
 use crate::{Analysis, Findings, Order};
 
 /// Names of what the pass adds to programs begin so.
@@ -57,9 +58,9 @@ struct Call {
 }
 
 impl ExecutedBytes {
-    /// For the machine code of a program whose functions `compiled` has the linkage names of, in objects that
-    /// `is_compiled` says the paths of.
-    pub fn new(program: &Program, compiled: &HashSet<String>, is_compiled: impl Fn(&str) -> bool) -> Self {
+    /// For the machine code of a program whose functions `compiled` names, in objects that `is_compiled` says the paths
+    /// of.
+    pub fn new(program: &Program, compiled: &HashSet<&str>, is_compiled: impl Fn(&str) -> bool) -> Self {
         let mut objects = HashMap::new();
         let mut numbers = HashMap::new();
         let mut callees = Vec::new();
@@ -206,11 +207,8 @@ impl ExecutedShard {
         for (site, bytes) in self.bytes.iter() {
             match code.sites[site] {
                 Code::Compiled => {
-                    let function = program.function(program.sites[site].function).linkage_name;
-                    *executed
-                        .own
-                        .entry(program.string(function).to_owned())
-                        .or_default() += bytes;
+                    let function = program.string(written_in(program, &program.sites[site]));
+                    *executed.own.entry(function.to_owned()).or_default() += bytes;
                 }
                 Code::OffsetTable => executed.offset_table += bytes,
                 Code::Constant => executed.constants += bytes,

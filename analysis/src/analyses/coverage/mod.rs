@@ -7,9 +7,11 @@ mod recorded;
 mod site_bytes;
 mod tables;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use trackway_trace::{Program, Site};
+
+use crate::model::written_in;
 
 pub use compare::compare;
 pub use executed::ExecutedBytes;
@@ -18,7 +20,7 @@ pub use recorded::RecordedBytes;
 /// A line of a compiled function, from which other code is called.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Caller {
-    /// Linkage name of the function that was compiled, whatever was inlined there.
+    /// Linkage name of the function in whose text the line stands.
     pub function: String,
     /// The file's name without folders, since compilers and debugging information may name these differently.
     pub file: String,
@@ -28,7 +30,8 @@ pub(crate) struct Caller {
 /// What the recording of a compiled program has. Bytes outside of stacks.
 #[derive(Debug, Clone, Default)]
 pub struct Recorded {
-    /// Of loads and stores, by the linkage name of the function that was compiled.
+    /// Of loads and stores, by the linkage name of the function in whose text they stand: what records may be inlined
+    /// otherwise than what doesn't.
     pub(crate) own: HashMap<String, u64>,
     /// Of copies, fills and ranges of library functions: their calls may be calls in machine code, or not.
     pub(crate) ranges: HashMap<Caller, Ranges>,
@@ -69,10 +72,16 @@ fn caller(program: &Program, site: &Site) -> Caller {
     let place = program.location(site.location);
     let path = program.string(place.file);
     Caller {
-        function: program
-            .string(program.function(site.function).linkage_name)
-            .to_owned(),
+        function: program.string(written_in(program, site)).to_owned(),
         file: path.rsplit('/').next().unwrap_or(path).to_owned(),
         line: place.line,
     }
+}
+
+/// The linkage names of all functions whose text was compiled for recording.
+pub fn compiled_functions(program: &Program) -> HashSet<&str> {
+    let functions = program.functions.iter().map(|function| function.linkage_name);
+    let inlined = program.locations.iter().map(|location| location.function);
+    let names = functions.chain(inlined).map(|name| program.string(name));
+    names.filter(|name| !name.is_empty()).collect()
 }

@@ -8,6 +8,7 @@ use super::{caller, Recorded};
 /// Bytes of a vector, as the C library's functions on strings use them.
 const VECTOR: u64 = 32;
 use crate::model::blocks::{local_sites, Block, End, Inherit, MemoryPlace, Processes, Witness};
+use crate::model::written_in;
 use crate::{Analysis, Findings, Order};
 
 /// Adds up the bytes of each site outside of stacks; [`RecordedShard::recorded`] says what they are.
@@ -115,11 +116,8 @@ impl RecordedShard {
             match is_range(site.kind) {
                 true => recorded.ranges.entry(caller(program, site)).or_default().bytes += bytes,
                 false => {
-                    let function = program.function(site.function).linkage_name;
-                    *recorded
-                        .own
-                        .entry(program.string(function).to_owned())
-                        .or_default() += bytes;
+                    let function = program.string(written_in(program, site));
+                    *recorded.own.entry(function.to_owned()).or_default() += bytes;
                 }
             }
         }

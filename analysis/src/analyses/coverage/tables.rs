@@ -86,6 +86,12 @@ fn summary(comparison: &Comparison) -> Table {
     .bytes(("compiled_recorded", "of them recorded"), |()| compiled.recorded)
     .bytes(("called_bytes", "by what these call"), |()| called.bytes)
     .bytes(("called_recorded", "of them recorded"), |()| called.recorded)
+    .bytes(("allocator_bytes", "by allocators among these"), |()| {
+        comparison.allocators.bytes
+    })
+    .bytes(("allocator_recorded", "of them recorded"), |()| {
+        comparison.allocators.recorded
+    })
     .bytes(("before", "before compiled functions run"), |()| {
         comparison.before
     })
