@@ -7,13 +7,12 @@ as well. docs/verbs/coverage.md defines the numbers. Prints a table and a closin
 import argparse
 import json
 import os
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 from measuring import results
-from measuring.programs import TRACKWAY
+from measuring.programs import TRACKWAY, call
 from measuring.real_programs import REAL
 from measuring.real_runs import BUILDS, built_before
 from measuring.real_sources import DRIVERS, text
@@ -47,16 +46,20 @@ COLUMNS = [
 
 
 def measured(program):
+    """Two recordings, each in a fresh folder, and what the first one lacks."""
     with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
-        (Path(folder) / "text").write_bytes(text().read_bytes()[:BYTES_OF_TEXT])
-        environment = dict(
-            os.environ, TMPDIR=folder, DRIVERS=str(DRIVERS), PROGRAM=str(BUILDS / "traced" / program.name / "program")
-        )
-        line = f'exec "{TRACKWAY}" coverage --json -q -- "$PROGRAM" {ARGUMENTS[program.name]}'
-        run = subprocess.run(["bash", "-c", line], cwd=folder, env=environment, capture_output=True, text=True)
-    if run.returncode != 0:
-        sys.exit(f"bench: {program.name}: {line}\n{run.stderr}")
-    return json.loads(run.stdout)
+        traces = []
+        for way, options in (("compiled", []), ("binary", ["--binary"])):
+            place = Path(folder) / way
+            place.mkdir()
+            (place / "text").write_bytes(text().read_bytes()[:BYTES_OF_TEXT])
+            traces.append(place / "trace")
+            run = f'exec "{TRACKWAY}" record -q {" ".join(options)} -o trace -- "$PROGRAM" {ARGUMENTS[program.name]} > output'
+            environment = dict(os.environ, DRIVERS=str(DRIVERS), PROGRAM=str(BUILDS / "traced" / program.name / "program"))
+            call("bash", "-c", run, cwd=place, env=environment)
+        if len({(trace.parent / "output").read_bytes() for trace in traces}) > 1:
+            sys.exit(f"bench: {program.name} prints something else as a binary")
+        return json.loads(call(TRACKWAY, "coverage", "--json", "-q", *traces))
 
 
 def row_of(report):

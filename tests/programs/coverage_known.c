@@ -1,4 +1,5 @@
-// Moves bytes that can be counted by hand: by code of ours, by code of another compiler (coverage_plain.c), and by the C library.
+// Moves bytes that can be counted by hand: by code of ours, by code of another compiler (coverage_plain.c), and by the
+// C library.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

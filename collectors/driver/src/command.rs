@@ -110,6 +110,10 @@ fn clang_arguments(
         own.push("-idirafter".into());
         own.push(folder.into());
     }
+    if let Some(folder) = installation.stdlib_headers().filter(|_| invocation.preprocesses) {
+        own.push("-isystem".into());
+        own.push(folder.into());
+    }
     if !own.is_empty() {
         own.insert(0, "--start-no-unused-arguments".into());
         own.push("--end-no-unused-arguments".into());
@@ -216,6 +220,16 @@ mod tests {
     #[test]
     fn compiling_gets_the_pass_before_the_users_arguments() {
         assert_eq!(rewritten("-g0 -c a.c"), format!("{COMPILE} -g0 -c a.c"));
+    }
+
+    #[test]
+    fn headers_of_libstdcxx_come_first_where_they_are_installed() {
+        let parts = [PARTS, &["lib/trackway/include/libstdcxx/bits/stl_tree.h"]].concat();
+        let (root, installation) = installation_with(&parts);
+        let line = attempt("clang++-22", Language::Cxx, "-c a.cpp", &installation).unwrap();
+        let end = "-idirafter /T/lib/trackway/include -isystem /T/lib/trackway/include/libstdcxx \
+                   --end-no-unused-arguments -c a.cpp";
+        assert!(words(line, &root).ends_with(end));
     }
 
     #[test]

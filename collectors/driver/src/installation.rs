@@ -140,6 +140,11 @@ impl Installation {
         folder.join("trackway.h").exists().then_some(folder)
     }
 
+    /// The folder whose headers have the program compile parts of libstdc++ that would be in its binary.
+    pub(crate) fn stdlib_headers(&self) -> Option<PathBuf> {
+        Some(self.include_folder()?.join("libstdcxx")).filter(|folder| folder.exists())
+    }
+
     /// What records unmodified binaries.
     pub fn binary_client(&self) -> Result<BinaryClient, Failure> {
         let folder = self.parts().join("dynamorio");

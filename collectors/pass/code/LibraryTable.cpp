@@ -62,6 +62,9 @@ getcwd                       write(result, string(result)) if result
 getenv, secure_getenv        read(arg0, string(arg0))
 puts, fputs, fputs_unlocked, perror  read(arg0, string(arg0)) if arg0
 
+_ZSt11_Hash_bytesPKvmm       read(arg0, arg1)
+_ZSt16__ostream_insertIcSt11char_traitsIcEERSt13basic_ostreamIT_T0_ES6_PKS3_l, _ZNSo5writeEPKcl  read(arg1, arg2)
+
 printf, vprintf              read(arg0, string(arg0))
 fprintf, vfprintf, dprintf, vdprintf, __printf_chk, __vprintf_chk  read(arg1, string(arg1))
 __fprintf_chk, __vfprintf_chk, __dprintf_chk, __vdprintf_chk  read(arg2, string(arg2))

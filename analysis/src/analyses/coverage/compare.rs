@@ -1,6 +1,6 @@
 //! What of the machine code's bytes the recording has.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::tables::findings;
 use super::{Callee, Caller, Executed, Recorded};
@@ -87,19 +87,8 @@ pub fn compare(recorded: &Recorded, executed: &Executed, top: usize) -> Findings
 }
 
 pub(super) fn join(recorded: &Recorded, executed: &Executed) -> Comparison {
-    let (called, mut inline) = join_calls(recorded, executed);
-    let compiled = executed.own.iter().map(|(function, &bytes)| {
-        let own = recorded.own.get(function).copied().unwrap_or(0);
-        let ranges = inline.remove(function).unwrap_or(0);
-        Part {
-            code: Code::Compiled(function.clone()),
-            moved: Moved {
-                bytes,
-                recorded: bytes.min(own.saturating_add(ranges)),
-            },
-        }
-    });
-    let compiled: Vec<Part> = compiled.collect();
+    let (called, inline) = join_calls(recorded, executed);
+    let compiled = join_compiled(recorded, executed, &inline);
     let sum = |parts: &[Part]| {
         parts.iter().fold(Moved::default(), |mut sum, part| {
             sum.add(part.moved);
@@ -135,6 +124,31 @@ pub(super) fn join(recorded: &Recorded, executed: &Executed) -> Comparison {
         )
     });
     comparison
+}
+
+/// Each build gives the line of one text to what the compiler merged of several, and not the same one. So what is
+/// recorded of one function beyond its machine code's bytes makes up for what others lack.
+fn join_compiled(recorded: &Recorded, executed: &Executed, inline: &HashMap<String, u64>) -> Vec<Part> {
+    let of = |bytes: &HashMap<String, u64>, function| bytes.get(function).copied().unwrap_or(0);
+    let all_of = |function| of(&recorded.own, function).saturating_add(of(inline, function));
+    let parts = executed.own.iter().map(|(function, &bytes)| Part {
+        code: Code::Compiled(function.clone()),
+        moved: Moved {
+            bytes,
+            recorded: bytes.min(all_of(function)),
+        },
+    });
+    let mut parts: Vec<Part> = parts.collect();
+    let functions: HashSet<&String> = recorded.own.keys().chain(inline.keys()).collect();
+    let beyond = functions
+        .into_iter()
+        .map(|function| all_of(function).saturating_sub(of(&executed.own, function)));
+    let beyond: u64 = beyond.sum();
+    let missing: u64 = parts.iter().map(|part| part.moved.missing()).sum();
+    for part in &mut parts {
+        part.moved.recorded += part_of(part.moved.missing(), beyond, missing);
+    }
+    parts
 }
 
 /// Ranges that are recorded at a line belong to what is called there; what is left of them, to instructions that the
@@ -240,6 +254,21 @@ mod tests {
             from: Some(caller("f", 3)),
         };
         assert_eq!(found.parts[0].code, expected);
+    }
+
+    #[test]
+    fn what_one_function_has_beyond_its_bytes_makes_up_for_others() {
+        let recorded = Recorded {
+            own: [("f".to_owned(), 130), ("inlined".to_owned(), 20)].into(),
+            ranges: HashMap::new(),
+        };
+        let executed = Executed {
+            own: [("f".to_owned(), 100), ("g".to_owned(), 60), ("h".to_owned(), 40)].into(),
+            ..Executed::default()
+        };
+        let found = join(&recorded, &executed);
+        assert_eq!(found.compiled, moved(200, 150)); // 30 and 20 beyond, for the 60 and 40 that are missing
+        assert_eq!(found.parts[0].moved, moved(60, 30));
     }
 
     #[test]

@@ -14,10 +14,15 @@ use crate::{Analysis, Findings, Order};
 /// Names of what the pass adds to programs begin so.
 const OURS: [&str; 2] = ["__trackway", "trackway."];
 
+/// The symbol that stands before what the linker adds for calls of other objects.
+const LINKERS_CODE: &str = "_init";
+
 /// Follows each thread from compiled functions into what they call.
 pub struct ExecutedBytes {
     sites: Vec<Code>,
     callees: Vec<(StringId, StringId)>,
+    /// Whether the callee is code without a name of its own, as the linker makes it for calls of other objects.
+    is_nameless: Vec<bool>,
     /// Whether the site leaves a return address on the stack.
     calls: Vec<bool>,
 }
@@ -44,7 +49,7 @@ pub struct ExecutedShard {
     stacks: Stacks,
     /// The latest access of a compiled function.
     caller: Option<SiteId>,
-    /// What it called, if that still runs.
+    /// What it called, if that still runs: the first code there that has a name.
     callee: Option<u32>,
     /// Bytes of the present call.
     present: u64,
@@ -86,8 +91,13 @@ impl ExecutedBytes {
             }
         });
         let ids = 0..program.sites.len() as u32;
+        let sites = sites.collect();
+        let nameless = callees
+            .iter()
+            .map(|(function, _)| matches!(program.string(*function), "" | LINKERS_CODE));
         ExecutedBytes {
-            sites: sites.collect(),
+            sites,
+            is_nameless: nameless.collect(),
             calls: ids.map(|id| calls(program, SiteId(id))).collect(),
             callees,
         }
@@ -180,7 +190,11 @@ impl ExecutedShard {
                 self.caller = Some(site);
             }
             Code::Other { callee } => {
-                self.callee.get_or_insert(callee);
+                let is_better =
+                    |known: u32| code.is_nameless[known as usize] && !code.is_nameless[callee as usize];
+                if self.callee.is_none_or(is_better) {
+                    self.callee = Some(callee);
+                }
                 self.present += if is_on_stack { 0 } else { length };
                 return;
             }
