@@ -75,7 +75,7 @@ class ModuleCounter {
     }
 
     void count(Function &F) {
-        FunctionRecord R = selectRecord(F, Filters, Names, Table);
+        FunctionRecord R = selectRecord(F, Filters, Names, Table, /*NeedsCopy=*/true);
         if (R.IsLeftAlone)
             return Table.addFunction(R);
         if (EnterRegions.contains(&F))

@@ -1,6 +1,8 @@
 #include "prepare/Dispatch.h"
 
 #include "LlvmVersion.h"
+#include "code/Labels.h"
+
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
@@ -14,43 +16,6 @@
 using namespace llvm;
 
 namespace trackway {
-
-// Variables that hold addresses of the function's blocks from the start: the tables of computed gotos.
-static SmallVector<GlobalVariable *, 2> labelTables(const Function &F) {
-    SmallVector<GlobalVariable *, 2> Tables;
-    SmallVector<const User *, 8> Work;
-    SmallPtrSet<const User *, 8> Seen;
-    for (const BasicBlock &BB : F)
-        if (BB.hasAddressTaken())
-            if (BlockAddress *A = BlockAddress::lookup(&BB))
-                Work.push_back(A);
-    while (!Work.empty()) {
-        const User *U = Work.pop_back_val();
-        if (!Seen.insert(U).second)
-            continue;
-        if (auto *G = dyn_cast<GlobalVariable>(U)) {
-            Tables.push_back(const_cast<GlobalVariable *>(G));
-        } else if (isa<Constant>(U)) {
-            Work.append(U->user_begin(), U->user_end());
-        }
-    }
-    return Tables;
-}
-
-static bool isUsedOnlyIn(const Function &F, const Value &V) {
-    return all_of(V.users(), [&](const User *U) {
-        if (auto *I = dyn_cast<Instruction>(U))
-            return I->getFunction() == &F;
-        return isa<Constant>(U) && !isa<GlobalValue>(U) && isUsedOnlyIn(F, *U);
-    });
-}
-
-// Each version needs tables with the addresses of its own blocks, since a program runs one of the versions. A table can
-// be copied only if no other function sees it: such a function may put labels where this one takes them from, as
-// interpreters do that translate their program into labels, and it has one table for both.
-static bool canCopyLabelTables(const Function &F) {
-    return all_of(labelTables(F), [&](const GlobalVariable *Table) { return isUsedOnlyIn(F, *Table); });
-}
 
 // Whether LLVM's jumps from a function to another one of its type are right on x86-64, whatever the arguments. In other
 // conventions it stores vectors on the stack as if they were aligned there.
@@ -104,8 +69,8 @@ static bool canPassOn(const Function &F) {
     return canJump(F) && !RemovesArguments && !takesSpecialRegisters(F);
 }
 
-bool Dispatch::canSplit(const Function &F) {
-    if (F.hasFnAttribute(Attribute::Naked) || F.isPresplitCoroutine() || !canCopyLabelTables(F))
+bool Dispatch::canChoose(const Function &F) {
+    if (F.hasFnAttribute(Attribute::Naked) || F.isPresplitCoroutine())
         return false;
     if (F.isVarArg() && !(hasOwnCopies(F) ? canPassOn(F) : canJump(F)))
         return false;
@@ -156,6 +121,15 @@ Function &Dispatch::keepPlain(Function &F, bool AlwaysChooses) {
     }
     Kept.push_back({&F, Plain, AlwaysChooses});
     return *Plain;
+}
+
+bool Dispatch::keepPlainIfPossible(Function &F, bool AlwaysChooses) {
+    if (!keepsLabels(F)) {
+        Kept.push_back({&F, nullptr, /*AlwaysChooses=*/true});
+        return false;
+    }
+    keepPlain(F, AlwaysChooses);
+    return true;
 }
 
 // The attributes that say what a function doesn't do to memory hold no longer where it records.
@@ -305,9 +279,15 @@ static void writeChoice(Function &F, Function *Traced, Function *Plain, Dispatch
     undress(F);
 }
 
+void Dispatch::moveTraced(Versions &V) {
+    V.Traced = moveBody(*V.Original);
+    if (!V.Plain)
+        V.Plain = V.Traced;
+}
+
 void Dispatch::finish(Choice Choose) {
     for (Versions &V : Kept) {
-        V.Traced = moveBody(*V.Original);
+        moveTraced(V);
         V.Original = choiceInPlaceOf(*V.Original);
         writeChoice(*V.Original, V.Traced, V.Plain, Choose);
     }
@@ -316,7 +296,7 @@ void Dispatch::finish(Choice Choose) {
 
 void Dispatch::finish(FirstChoice Choose, Choice Later) {
     for (Versions &V : Kept) {
-        V.Traced = moveBody(*V.Original);
+        moveTraced(V);
         V.Original = choiceInPlaceOf(*V.Original);
         Function *Late = createBeside(*V.Original, V.Original->getName() + ".late");
         Late->addFnAttr(Attribute::Cold);

@@ -14,12 +14,16 @@ namespace trackway {
 
 class Dispatch {
   public:
-    // Whether the function can be given two versions.
-    static bool canSplit(const llvm::Function &F);
+    // Whether the function can be a choice that jumps to another one.
+    static bool canChoose(const llvm::Function &F);
 
     // Copies the function as it is now and returns the copy. To be called before it is instrumented. With
     // AlwaysChooses, calls of the function and calls that it makes go by the choice, also within the module.
     llvm::Function &keepPlain(llvm::Function &F, bool AlwaysChooses = false);
+
+    // The same; but where a copy could jump to labels of the function or the other way round, there is one version for
+    // both ways, which must be able to run instrumented where nothing is recorded. Says whether there is a copy.
+    bool keepPlainIfPossible(llvm::Function &F, bool AlwaysChooses);
 
     // Ends the block with a branch to the one for functions as they are instrumented now, or to the other. It may add
     // blocks between them.
@@ -37,11 +41,13 @@ class Dispatch {
     void finish(FirstChoice Choose, Choice Later);
 
   private:
+    struct Versions;
+    static void moveTraced(Versions &V);
     void directCalls();
 
     struct Versions {
         llvm::Function *Original;
-        llvm::Function *Plain;
+        llvm::Function *Plain; // null until the end if there is one version only
         bool AlwaysChooses;
         llvm::Function *Traced = nullptr;
     };

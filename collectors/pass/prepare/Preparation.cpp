@@ -57,6 +57,6 @@ std::vector<Function *> instrumentedFunctions(Module &M) {
 
 bool isUnoptimised(const Function &F, const Options &O) { return O.IsUnoptimised || F.hasOptNone(); }
 
-bool canInstrument(const Function &F) { return !isCalledImplicitly(F) && !hasFunclets(F) && Dispatch::canSplit(F); }
+bool canInstrument(const Function &F) { return !isCalledImplicitly(F) && !hasFunclets(F) && Dispatch::canChoose(F); }
 
 } // namespace trackway

@@ -1,5 +1,6 @@
 #include "prepare/RecordSelection.h"
 
+#include "code/Labels.h"
 #include "prepare/Preparation.h"
 
 using namespace llvm;
@@ -8,14 +9,15 @@ namespace trackway {
 
 bool isLeftAlone(const Function &F, const Filter &Filters) { return Filters.skipsFunction(F) || !canInstrument(F); }
 
-FunctionRecord selectRecord(Function &F, const Filter &Filters, const Namer &Names, ModuleTable &Table) {
+FunctionRecord selectRecord(Function &F, const Filter &Filters, const Namer &Names, ModuleTable &Table,
+                            bool NeedsCopy) {
     FunctionRecord R;
     R.F = &F;
     R.LinkageName = F.getName().str();
     FunctionAccesses Selected = selectAccesses(F);
     R.Covered.Accesses = Selected.Recordable.size() + Selected.Unrecordable;
     R.Covered.Unrecordable = Selected.Unrecordable;
-    R.IsLeftAlone = isLeftAlone(F, Filters);
+    R.IsLeftAlone = isLeftAlone(F, Filters) || (NeedsCopy && !keepsLabels(F));
     if (R.IsLeftAlone) {
         (Filters.skipsFunction(F) ? R.Covered.Filtered : R.Covered.Unrecordable) += Selected.Recordable.size();
         return R;

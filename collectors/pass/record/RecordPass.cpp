@@ -135,11 +135,13 @@ class ModuleRecorder {
     // ---- One function ----
 
     void record(Function &F) {
+        bool HasPlainCopy = true;
         if (!isLeftAlone(F, Filters)) {
-            Versions.keepPlain(F, /*AlwaysChooses=*/ChoosesAlways.contains(&F));
+            HasPlainCopy = Versions.keepPlainIfPossible(F, /*AlwaysChooses=*/ChoosesAlways.contains(&F));
             leaveLargeLoopsToRests(F, Questions[&F]);
         }
         FunctionRecord R = selectRecord(F, Filters, Names, Table);
+        R.HasPlainCopy = HasPlainCopy;
         if (Repeated.contains(&F))
             R.Covered = {}; // each instruction counts once
         if (R.IsLeftAlone)

@@ -58,6 +58,7 @@ struct NamedAllocation {
 struct FunctionRecord {
     llvm::Function *F;
     std::string LinkageName; // when it was selected: the body may have moved since
+    bool HasPlainCopy = true;
     std::vector<NamedAccess> Accesses;
     std::vector<NamedAllocation> Allocations;
     std::vector<OrderPoint> OrderPoints;

@@ -213,7 +213,7 @@ void ModuleTable::addFunction(const FunctionRecord &R) {
     varint(OS, Linkage);
     varint(OS, Source);
     varint(OS, Where);
-    varint(OS, 1);
+    varint(OS, R.HasPlainCopy);
     varint(OS, NextSegment);
     varint(OS, R.Segments.size());
     varint(OS, StreamRegisters + R.Registers.size());

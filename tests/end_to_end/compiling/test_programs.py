@@ -55,6 +55,18 @@ class Programs(unittest.TestCase):
                 tools.record(f"{folder}/trace", tools.compile_traced(f"{folder}/traced", [source], f"--place={place}", "-O2"))
                 self.assertGreater(tools.verified_accesses(f"{folder}/trace"), 100)
 
+    def test_labels_that_leave_their_function(self):
+        """Such a function is recorded, and runs where nothing is, whichever handed the labels out."""
+        source, rounds = source_of("label_escape"), 500
+        for level in ("-O0", "-O2"):
+            for labels in ("own", "inside"):
+                with self.subTest(level=level, labels=labels), tools.folder() as folder:
+                    traced = tools.compile_traced(f"{folder}/traced", [source], "-g", level)
+                    tools.record(f"{folder}/trace", traced, rounds, labels)
+                    self.assertGreater(tools.verified_accesses(f"{folder}/trace"), 2 * rounds * 10)
+                    alone = tools.run(traced, rounds, labels).stdout
+                    self.assertEqual(alone, tools.run(tools.plain_of(traced), rounds, labels).stdout)
+
     def test_function_entry_and_exit(self):
         with tools.folder() as folder:
             source = source_of("control_flow")

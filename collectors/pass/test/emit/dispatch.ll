@@ -43,9 +43,14 @@ two:
 }
 
 ; CHECK-LABEL: define i32 @shows(
-; CHECK: indirectbr
+; CHECK: musttail call i32 @shows.traced(
+; CHECK: musttail call i32 @shows.traced(
 ; CHECK-LABEL: define i32 @interprets(
-; CHECK: indirectbr
+; CHECK: musttail call i32 @interprets.traced(
+; CHECK: musttail call i32 @interprets.traced(
+; CHECK-LABEL: define void @hands_out(
+; CHECK: musttail call void @hands_out.traced(
+; CHECK: musttail call void @hands_out.traced(
 ; CHECK-LABEL: define void @hooked()
 ; CHECK-NOT: #
 ; CHECK-SAME: {
@@ -64,13 +69,16 @@ two:
 ; CHECK-LABEL: define internal i32 @jumps.plain(
 ; CHECK-NEXT: %slot = getelementptr [2 x ptr], ptr @writable.plain
 
+; CHECK-LABEL: define internal void @keeps.plain(
+
 ; CHECK-LABEL: define internal void @hooked.plain() #
 
 ; CHECK-LABEL: define internal i32 @caller.traced(
 ; CHECK: call i32 @leaf.traced(
 ; CHECK: call i32 @replaceable(
 
-; A table is copied if no other function sees it, else its function is left alone, whether or not the table is written to.
+; A table is copied if no other function sees it, whether or not it is written to. Else, and if a label may get elsewhere,
+; there is one version for both ways.
 @writable = internal global [2 x ptr] [ptr blockaddress(@jumps, %one), ptr blockaddress(@jumps, %two)]
 @seen = internal global [2 x ptr] [ptr blockaddress(@shows, %one), ptr blockaddress(@shows, %two)]
 
@@ -108,6 +116,36 @@ one:
   ret i32 1
 two:
   ret i32 2
+}
+
+@own = internal constant [2 x ptr] [ptr blockaddress(@hands_out, %one), ptr blockaddress(@hands_out, %two)]
+
+define void @hands_out(ptr %program, i64 %i) {
+  %slot = getelementptr [2 x ptr], ptr @own, i64 0, i64 %i
+  %target = load ptr, ptr %slot
+  store ptr %target, ptr %program
+  %next = load ptr, ptr %program
+  indirectbr ptr %next, [label %one, label %two]
+one:
+  ret void
+two:
+  ret void
+}
+
+; In a local variable a label stays inside.
+@kept = internal constant [2 x ptr] [ptr blockaddress(@keeps, %one), ptr blockaddress(@keeps, %two)]
+
+define void @keeps(i64 %i) {
+  %variable = alloca ptr
+  %slot = getelementptr [2 x ptr], ptr @kept, i64 0, i64 %i
+  %target = load ptr, ptr %slot
+  store ptr %target, ptr %variable
+  %next = load ptr, ptr %variable
+  indirectbr ptr %next, [label %one, label %two]
+one:
+  ret void
+two:
+  ret void
 }
 
 define void @translates(ptr %program, i64 %i) {
