@@ -124,11 +124,13 @@ Function &Dispatch::keepPlain(Function &F, bool AlwaysChooses) {
 }
 
 bool Dispatch::keepPlainIfPossible(Function &F, bool AlwaysChooses) {
-    if (!keepsLabels(F)) {
+    if (!ownsLabelTables(F)) {
         Kept.push_back({&F, nullptr, /*AlwaysChooses=*/true});
         return false;
     }
-    keepPlain(F, AlwaysChooses);
+    bool IsLasting = !keepsLabels(F);
+    keepPlain(F, AlwaysChooses || IsLasting);
+    Kept.back().IsLasting = IsLasting;
     return true;
 }
 
@@ -279,31 +281,39 @@ static void writeChoice(Function &F, Function *Traced, Function *Plain, Dispatch
     undress(F);
 }
 
-void Dispatch::moveTraced(Versions &V) {
+void Dispatch::move(Versions &V) {
     V.Traced = moveBody(*V.Original);
-    if (!V.Plain)
-        V.Plain = V.Traced;
+    V.Original = choiceInPlaceOf(*V.Original);
 }
 
 void Dispatch::finish(Choice Choose) {
     for (Versions &V : Kept) {
-        moveTraced(V);
-        V.Original = choiceInPlaceOf(*V.Original);
+        move(V);
         writeChoice(*V.Original, V.Traced, V.Plain, Choose);
     }
     directCalls();
 }
 
-void Dispatch::finish(FirstChoice Choose, Choice Later) {
+static void writeChoices(Function &F, Function *Traced, Function *Plain, Dispatch::FirstChoice Choose,
+                         Dispatch::Choice Later) {
+    Function *Late = createBeside(F, F.getName() + ".late");
+    Late->addFnAttr(Attribute::Cold);
+    writeChoice(*Late, Traced, Plain, Later);
+    writeChoice(F, Traced, Plain, [&](BasicBlock &From, BasicBlock &Instrumented, BasicBlock &ToPlain) {
+        Choose(From, Instrumented, ToPlain, *wayTo(Late, F, "late"));
+    });
+}
+
+void Dispatch::finish(FirstChoice Choose, Choice Later, Choice Lasting) {
     for (Versions &V : Kept) {
-        moveTraced(V);
-        V.Original = choiceInPlaceOf(*V.Original);
-        Function *Late = createBeside(*V.Original, V.Original->getName() + ".late");
-        Late->addFnAttr(Attribute::Cold);
-        writeChoice(*Late, V.Traced, V.Plain, Later);
-        writeChoice(*V.Original, V.Traced, V.Plain, [&](BasicBlock &From, BasicBlock &Instrumented, BasicBlock &Plain) {
-            Choose(From, Instrumented, Plain, *wayTo(Late, *V.Original, "late"));
-        });
+        move(V);
+        if (V.IsLasting) {
+            Function *Instrumented = createBeside(*V.Original, V.Original->getName() + ".instrumented");
+            writeChoices(*Instrumented, V.Traced, V.Traced, Choose, Later);
+            writeChoice(*V.Original, Instrumented, V.Plain, Lasting);
+        } else {
+            writeChoices(*V.Original, V.Traced, V.Plain ? V.Plain : V.Traced, Choose, Later);
+        }
     }
     directCalls();
 }

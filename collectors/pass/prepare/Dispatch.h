@@ -21,8 +21,9 @@ class Dispatch {
     // AlwaysChooses, calls of the function and calls that it makes go by the choice, also within the module.
     llvm::Function &keepPlain(llvm::Function &F, bool AlwaysChooses = false);
 
-    // The same; but where a copy could jump to labels of the function or the other way round, there is one version for
-    // both ways, which must be able to run instrumented where nothing is recorded. Says whether there is a copy.
+    // The same; but of a function that hands out labels, a process runs one version from the first call on, and of one
+    // whose tables of labels others see, there is one version only. So what is instrumented must be able to run where
+    // nothing is recorded. Says whether there is a copy.
     bool keepPlainIfPossible(llvm::Function &F, bool AlwaysChooses);
 
     // Ends the block with a branch to the one for functions as they are instrumented now, or to the other. It may add
@@ -38,18 +39,20 @@ class Dispatch {
     void finish(Choice Choose);
     // On the third way, Later does what must be done, and then chooses. It is a function of its own: if the choice
     // itself called anything, it would save registers each time.
-    void finish(FirstChoice Choose, Choice Later);
+    // Lasting makes the choice that a process makes once.
+    void finish(FirstChoice Choose, Choice Later, Choice Lasting = {});
 
   private:
     struct Versions;
-    static void moveTraced(Versions &V);
+    static void move(Versions &V);
     void directCalls();
 
     struct Versions {
         llvm::Function *Original;
-        llvm::Function *Plain; // null until the end if there is one version only
+        llvm::Function *Plain; // null if there is one version only
         bool AlwaysChooses;
         llvm::Function *Traced = nullptr;
+        bool IsLasting = false;
     };
 
     std::vector<Versions> Kept;

@@ -1,12 +1,12 @@
 //! What machine code moves, and which of it was compiled for recording.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use trackway_trace::machine::InstructionKind;
 use trackway_trace::{Batch, Program, Site, SiteId, StringId, Trace, VariableKind};
 
 use super::site_bytes::SiteBytes;
-use super::{caller, Callee, Executed};
+use super::{caller, Callee, CompiledFunctions, Executed};
 use crate::model::blocks::Stacks;
 use crate::model::written_in;
 use crate::{Analysis, Findings, Order};
@@ -31,6 +31,8 @@ pub struct ExecutedBytes {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Code {
     Compiled,
+    /// Of a function that has one version only, which records: only what it calls can be compared.
+    Unsplit,
     OffsetTable,
     Constant,
     /// What recording adds.
@@ -65,7 +67,7 @@ struct Call {
 impl ExecutedBytes {
     /// For the machine code of a program whose functions `compiled` names, in objects that `is_compiled` says the paths
     /// of.
-    pub fn new(program: &Program, compiled: &HashSet<&str>, is_compiled: impl Fn(&str) -> bool) -> Self {
+    pub fn new(program: &Program, compiled: &CompiledFunctions, is_compiled: impl Fn(&str) -> bool) -> Self {
         let mut objects = HashMap::new();
         let mut numbers = HashMap::new();
         let mut callees = Vec::new();
@@ -74,12 +76,13 @@ impl ExecutedBytes {
                 return Code::Ours;
             };
             let function = function(program, site, object);
-            let path = program.string(object);
+            let (path, name) = (program.string(object), program.string(function));
             let is_there = *objects.entry(object).or_insert_with(|| is_compiled(path));
             match made(program, site) {
                 Some(code) if is_there => code,
-                _ if is_there && compiled.contains(program.string(function)) => Code::Compiled,
-                _ if is_ours(program.string(function)) => Code::Ours,
+                _ if is_there && compiled.without_plain_copy.contains(name) => Code::Unsplit,
+                _ if is_there && compiled.texts.contains(name) => Code::Compiled,
+                _ if is_ours(name) => Code::Ours,
                 _ => {
                     let next = callees.len() as u32;
                     let callee = *numbers.entry((function, object)).or_insert(next);
@@ -189,6 +192,11 @@ impl ExecutedShard {
                 self.end_call();
                 self.caller = Some(site);
             }
+            Code::Unsplit => {
+                self.end_call();
+                self.caller = Some(site);
+                return;
+            }
             Code::Other { callee } => {
                 let is_better =
                     |known: u32| code.is_nameless[known as usize] && !code.is_nameless[callee as usize];
@@ -226,7 +234,7 @@ impl ExecutedShard {
                 }
                 Code::OffsetTable => executed.offset_table += bytes,
                 Code::Constant => executed.constants += bytes,
-                Code::Ours | Code::Switch | Code::Other { .. } => (),
+                Code::Unsplit | Code::Ours | Code::Switch | Code::Other { .. } => (),
             }
         }
         for (call, bytes) in self.called {

@@ -78,10 +78,36 @@ fn caller(program: &Program, site: &Site) -> Caller {
     }
 }
 
-/// The linkage names of all functions whose text was compiled for recording.
-pub fn compiled_functions(program: &Program) -> HashSet<&str> {
-    let functions = program.functions.iter().map(|function| function.linkage_name);
-    let inlined = program.locations.iter().map(|location| location.function);
-    let names = functions.chain(inlined).map(|name| program.string(name));
-    names.filter(|name| !name.is_empty()).collect()
+/// Functions of a compiled program, by their linkage names.
+#[derive(Debug, Clone, Default)]
+pub struct CompiledFunctions<'p> {
+    /// Those whose text was compiled for recording, also if it was inlined everywhere.
+    texts: HashSet<&'p str>,
+    /// Those that have no version without our instructions. Machine code of theirs also moves records.
+    without_plain_copy: HashSet<&'p str>,
+}
+
+impl<'p> CompiledFunctions<'p> {
+    pub fn of(program: &'p Program) -> Self {
+        let functions = program.functions.iter().map(|function| function.linkage_name);
+        let inlined = program.locations.iter().map(|location| location.function);
+        let names = functions.chain(inlined).map(|name| program.string(name));
+        let unsplit = program
+            .functions
+            .iter()
+            .filter(|function| !function.has_plain_copy);
+        CompiledFunctions {
+            texts: names.filter(|name| !name.is_empty()).collect(),
+            without_plain_copy: unsplit
+                .map(|function| program.string(function.linkage_name))
+                .collect(),
+        }
+    }
+
+    /// In alphabetical order.
+    pub fn without_plain_copy(&self) -> Vec<&'p str> {
+        let mut names: Vec<&str> = self.without_plain_copy.iter().copied().collect();
+        names.sort_unstable();
+        names
+    }
 }

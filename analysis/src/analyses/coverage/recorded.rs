@@ -115,6 +115,7 @@ impl RecordedShard {
             let site = &program.sites[site];
             match is_range(site.kind) {
                 true => recorded.ranges.entry(caller(program, site)).or_default().bytes += bytes,
+                false if !program.function(site.function).has_plain_copy => (),
                 false => {
                     let function = program.string(written_in(program, site));
                     *recorded.own.entry(function.to_owned()).or_default() += bytes;
