@@ -5,6 +5,7 @@
 #include "names/DebugTypes.h"
 #include "names/DebugVariables.h"
 #include "names/RustTypes.h"
+#include "names/UnnamedSlots.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/BinaryFormat/Dwarf.h"
@@ -194,7 +195,7 @@ Referent Referents::computed(const Value *V, Walk &W) const {
     if (const auto *Global = dyn_cast<GlobalVariable>(V))
         return ofGlobal(*Global);
     if (const auto *Alloca = dyn_cast<AllocaInst>(V))
-        return ofAlloca(*Alloca);
+        return ofAlloca(*Alloca, W);
     if (const auto *Argument = dyn_cast<llvm::Argument>(V))
         return ofArgument(*Argument);
     if (const auto *Element = dyn_cast<GEPOperator>(V))
@@ -286,7 +287,7 @@ ArrayRef<AttachedVariable> Referents::declaredIn(const AllocaInst &Slot) const {
     return It->second;
 }
 
-Referent Referents::ofAlloca(const AllocaInst &Alloca) const {
+Referent Referents::ofAlloca(const AllocaInst &Alloca, Walk &W) const {
     auto Declared = declaredIn(Alloca);
     if (!Declared.empty() && !Declared.front().Indirect)
         return ofDeclared(Declared, Alloca.getAllocatedType());
@@ -297,7 +298,34 @@ Referent Referents::ofAlloca(const AllocaInst &Alloca) const {
     R.At = structureOf(Alloca.getAllocatedType());
     if (R.At.empty())
         R.At = resultIn(Alloca);
+    bool IsOpen = R.At.empty() && declaredIn(Alloca).empty() && isRust(Alloca.getFunction()->getSubprogram());
+    return IsOpen ? ofUnnamed(Alloca, W) : R;
+}
+
+// Without optimisation, Rust's front end keeps each intermediate result in a slot.
+Referent Referents::ofUnnamed(const AllocaInst &Slot, Walk &W) const {
+    if (isReturned(Slot, Layout)) {
+        Referent R = compilerMade("return value");
+        R.At = whole(resultType(*Slot.getFunction()->getSubprogram()));
+        return R;
+    }
+    Referent R = compilerMade("temporary");
+    R.At = usedAs(Slot, W);
     return R;
+}
+
+// What the slot's content becomes or was, in another place.
+Spots Referents::usedAs(const AllocaInst &Slot, Walk &W) const {
+    for (const Use &U : Slot.uses()) {
+        const Value *Other = passedAs(U);
+        Other = Other ? Other : copiedTo(U, Slot, Layout);
+        Other = Other ? Other : copiedFrom(U, Slot, Layout);
+        if (!Other)
+            continue;
+        if (Spots At = visit(Other, W).At; !At.empty())
+            return At;
+    }
+    return {};
 }
 
 // What a function of Rust has returned into a slot without a name: the front end gives such slots no types.

@@ -76,7 +76,9 @@ class Referents {
     Referent visit(const llvm::Value *, Walk &) const;
     Referent computed(const llvm::Value *, Walk &) const;
     Referent ofGlobal(const llvm::GlobalVariable &) const;
-    Referent ofAlloca(const llvm::AllocaInst &) const;
+    Referent ofAlloca(const llvm::AllocaInst &, Walk &) const;
+    Referent ofUnnamed(const llvm::AllocaInst &, Walk &) const;
+    Spots usedAs(const llvm::AllocaInst &, Walk &) const;
     llvm::ArrayRef<AttachedVariable> declaredIn(const llvm::AllocaInst &) const;
     Referent ofArgument(const llvm::Argument &) const;
     bool isNameless(const llvm::AllocaInst &) const;

@@ -71,7 +71,7 @@ class Rust(unittest.TestCase):
 
     def test_names_without_optimisation(self):
         with tools.folder() as folder:
-            self.check_names(self.recorded(folder, "-C", "opt-level=0"), least_named=0.75)
+            self.check_names(self.recorded(folder, "-C", "opt-level=0"), least_named=0.9)
 
     def test_optimised(self):
         with tools.folder() as folder:

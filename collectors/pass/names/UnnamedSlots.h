@@ -1,0 +1,29 @@
+// What is known of slots of the stack that no variable of the source lives in, by what Rust's code does with them.
+#ifndef TRACKWAY_UNNAMEDSLOTS_H
+#define TRACKWAY_UNNAMEDSLOTS_H
+
+namespace llvm {
+class AllocaInst;
+class Argument;
+class DataLayout;
+class Use;
+class Value;
+} // namespace llvm
+
+namespace trackway {
+
+// Whether the function returns what is in the slot.
+bool isReturned(const llvm::AllocaInst &Slot, const llvm::DataLayout &);
+
+// Where a copy puts the whole slot, if this use is such a copy; else null.
+const llvm::Value *copiedTo(const llvm::Use &, const llvm::AllocaInst &Slot, const llvm::DataLayout &);
+
+// Where a copy takes the whole slot from, if this use is such a copy; else null.
+const llvm::Value *copiedFrom(const llvm::Use &, const llvm::AllocaInst &Slot, const llvm::DataLayout &);
+
+// The parameter that receives the slot's address by a call of a known function, if this use is that; else null.
+const llvm::Argument *passedAs(const llvm::Use &);
+
+} // namespace trackway
+
+#endif
