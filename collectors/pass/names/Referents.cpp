@@ -192,6 +192,8 @@ Referent Referents::visit(const Value *V, Walk &W) const {
 }
 
 Referent Referents::computed(const Value *V, Walk &W) const {
+    if (auto Capture = captured(*V))
+        return ofCapture(*Capture, false);
     if (const auto *Global = dyn_cast<GlobalVariable>(V))
         return ofGlobal(*Global);
     if (const auto *Alloca = dyn_cast<AllocaInst>(V))
@@ -339,6 +341,36 @@ Spots Referents::resultIn(const AllocaInst &Slot) const {
     return Program && isRust(Program) ? whole(resultType(*Program)) : Spots();
 }
 
+// The variable of which a part of a closure's environment is a copy or the address. A variable of the function itself
+// is none: it is declared at the slot without an offset.
+std::optional<Capture> Referents::captured(const Value &Address) const {
+    if (!isa<Argument, LoadInst, GEPOperator, AllocaInst>(Address) || !Address.getType()->isPointerTy())
+        return std::nullopt;
+    APInt Offset(Layout.getIndexTypeSizeInBits(Address.getType()), 0);
+    const Value *Base = Address.stripAndAccumulateConstantOffsets(Layout, Offset, true);
+    Environment In = environment(*Base);
+    if (!In.Slot || Offset.isNegative())
+        return std::nullopt;
+    auto Declared = declaredIn(*In.Slot);
+    bool IsEnvironment = In.HasAddress || (Declared.size() > 1 && any_of(Declared, [](const auto &Part) {
+                                               return Part.Expression->getNumElements() != 0;
+                                           }));
+    return IsEnvironment ? captureAt(Declared, In, Offset.getZExtValue(), Layout) : std::nullopt;
+}
+
+// `Followed`: what the address in the environment leads to.
+Referent Referents::ofCapture(const Capture &From, bool Followed) const {
+    Referent R;
+    R.Base = From.Variable->getName().str();
+    R.Kind = From.Variable->isParameter() ? VariableKind::Parameter : VariableKind::Local;
+    if (From.ByReference && !Followed)
+        return R;
+    R.At = whole(From.Variable->getType());
+    for (Spot &At : R.At)
+        At.Offset = Followed ? 0 : static_cast<int64_t>(From.Offset);
+    return R;
+}
+
 Referent Referents::ofArgument(const Argument &A) const {
     auto Declared = declaredVariables(A);
     if (!Declared.empty())
@@ -431,6 +463,8 @@ Referent Referents::ofLoaded(const LoadInst &Load, Walk &W) const {
         return {};
     --W.Loads;
     const Value *Address = Load.getPointerOperand();
+    if (auto Capture = captured(*Address); Capture && Capture->ByReference)
+        return ofCapture(*Capture, true);
     if (const auto *Slot = dyn_cast<AllocaInst>(Address)) {
         auto Declared = declaredIn(*Slot);
         if (!Declared.empty() && Declared.front().Indirect)

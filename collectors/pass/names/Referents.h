@@ -3,12 +3,14 @@
 #define TRACKWAY_REFERENTS_H
 
 #include "names/Attribution.h"
+#include "names/Captures.h"
 #include "names/DebugVariables.h"
 #include "names/FieldPaths.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringRef.h"
 
 #include <map>
+#include <optional>
 
 namespace llvm {
 class AllocaInst;
@@ -80,6 +82,8 @@ class Referents {
     Referent ofUnnamed(const llvm::AllocaInst &, Walk &) const;
     Spots usedAs(const llvm::AllocaInst &, Walk &) const;
     llvm::ArrayRef<AttachedVariable> declaredIn(const llvm::AllocaInst &) const;
+    std::optional<Capture> captured(const llvm::Value &Address) const;
+    Referent ofCapture(const Capture &, bool Followed) const;
     Referent ofArgument(const llvm::Argument &) const;
     bool isNameless(const llvm::AllocaInst &) const;
     const llvm::Value *contentOf(const llvm::AllocaInst &) const;
