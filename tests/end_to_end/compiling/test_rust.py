@@ -33,6 +33,28 @@ PROGRAM = """fn main() {
 }
 """
 SCRIPT = """fn main() { println!("cargo:rustc-env=MADE={}", (0..10).collect::<Vec<u32>>().len()); }\n"""
+ORDERED = """use std::sync::{Arc, Condvar, Mutex};
+fn main() {
+    let shared = Arc::new((Mutex::new(0u32), Condvar::new()));
+    let threads: Vec<_> = (0..3u32)
+        .map(|number| {
+            let shared = shared.clone();
+            std::thread::spawn(move || {
+                let mut turn = shared.0.lock().unwrap();
+                while *turn % 3 != number {
+                    turn = shared.1.wait(turn).unwrap();
+                }
+                *turn += 1;
+                shared.1.notify_all();
+            })
+        })
+        .collect();
+    for thread in threads {
+        thread.join().unwrap();
+    }
+    println!("{}", shared.0.lock().unwrap());
+}
+"""
 MANIFEST = '[package]\nname = "counted"\nversion = "1.0.0"\nedition = "2021"\n[workspace]\n'
 
 
@@ -50,6 +72,11 @@ def compile_recording(folder, *flags):
     tools.run("rustc", *flags, SOURCE, "-o", plain)
     tools.has_plain(traced, lambda: plain)
     return traced
+
+
+def sources_of_std():
+    root = tools.run("rustc", "--print", "sysroot").stdout.strip()
+    return Path(root, "lib/rustlib/src/rust/library/Cargo.lock").exists()
 
 
 def accesses_by(report, table, key):
@@ -159,3 +186,18 @@ class Cargo(unittest.TestCase):
             self.package(folder)
             tested = tools.trackway("cargo", "test", cwd=folder).stdout
             self.assertEqual(tested.count("test result: ok. 1 passed"), 2, tested)  # the test, and the example
+
+    def test_the_standard_library_records_as_well(self):
+        if not sources_of_std():
+            self.skipTest("no sources of the standard library: `rustup component add rust-src` installs them")
+        with tools.folder() as folder:
+            self.package(folder)
+            Path(folder, "src/main.rs").write_text(ORDERED)
+            tools.trackway("cargo", "--std", "--oracle", "build", "--release", cwd=folder)
+            program = next(Path(folder, "target/trackway").glob("*-linux-gnu/release/counted"))
+            recorded = tools.record(f"{folder}/trace", program, differs="there is no plain build")
+            self.assertEqual(tools.program_output(recorded), "3\n")
+            tools.verified_accesses(f"{folder}/trace", compared_by="the known output")
+            functions = accesses_by(tools.report(f"{folder}/trace", "--by", "function", "--top", "0"), "functions",
+                                    lambda row: row["function"])
+            self.assertTrue(any("sys::thread::unix" in name for name in functions), functions)
