@@ -70,6 +70,16 @@ bool isByteOffset(const GEPOperator &Element, const Spots &At, const APInt &Byte
            });
 }
 
+// A hash table's pointer leads to its control bytes; before these lie the entries, which alone are as far apart as an
+// entry is large.
+void enterTable(Spot &At, ArrayRef<uint64_t> Strides) {
+    uint64_t Size = At.Entry ? sizeInBytes(At.Entry) : 0;
+    if (Size < 2 || !is_contained(Strides, Size))
+        return;
+    At.Type = At.Entry;
+    At.Offset = 0;
+}
+
 bool isSame(const Spot &A, const Spot &B) {
     return withoutQualifiers(A.Type) == withoutQualifiers(B.Type) && A.Offset == B.Offset && A.Path == B.Path;
 }
@@ -452,8 +462,10 @@ Referent Referents::pointedTo(Referent Holder, Spots Leaves) const {
         if (Leaf.Owner || isRustReference(Leaf.Type) || (Bare && Bare->getTag() != dwarf::DW_TAG_pointer_type))
             R.ThroughPointer = false; // a reference reads like the object
         const DIType *Element = describedElement(Leaf.Type);
-        for (Spot &Target : whole(Element ? Element : elementOfErased(Leaf, Types)))
+        for (Spot &Target : whole(Element ? Element : elementOfErased(Leaf, Types))) {
+            Target.Entry = Leaf.Entry;
             R.At.push_back(std::move(Target));
+        }
     }
     return R;
 }
@@ -575,11 +587,13 @@ void Referents::applyOffsets(const GEPOperator &Element, Referent &R) const {
     llvm::sort(Strides, std::greater<uint64_t>());
     bool Steps = Subscript && First && Stride;
     for (Spot &At : R.At) {
+        enterTable(At, Strides);
         At.Offset += Constant.getSExtValue();
         // `p[-1].x`: the elements before and after the first look like it.
         auto Size = static_cast<int64_t>(sizeInBytes(At.Type));
         bool Scalars = R.ThroughPointer && !At.Object && isScalar(At.Type);
-        if (Size && (Scalars || (Steps && Stride == static_cast<uint64_t>(Size))))
+        bool IsEntry = At.Entry && At.Type == At.Entry;
+        if (Size && (Scalars || IsEntry || (Steps && Stride == static_cast<uint64_t>(Size))))
             At.Offset = ((At.Offset % Size) + Size) % Size;
     }
     for (uint64_t OneStride : Strides)
