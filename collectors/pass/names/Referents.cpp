@@ -308,10 +308,10 @@ Referent Referents::ofAlloca(const AllocaInst &Alloca, Walk &W) const {
     // Holds the address of a variable, or something that has no name.
     Referent R = compilerMade("temporary");
     R.At = structureOf(Alloca.getAllocatedType());
-    if (R.At.empty())
-        R.At = resultIn(Alloca);
-    bool IsOpen = R.At.empty() && declaredIn(Alloca).empty() && isRust(Alloca.getFunction()->getSubprogram());
-    return IsOpen ? ofUnnamed(Alloca, W) : R;
+    if (!R.At.empty() || !declaredIn(Alloca).empty() || !isRust(Alloca.getFunction()->getSubprogram()))
+        return R;
+    Referent Result = resultIn(Alloca);
+    return Result.Base.empty() ? ofUnnamed(Alloca, W) : Result;
 }
 
 // Without optimisation, Rust's front end keeps each intermediate result in a slot.
@@ -341,14 +341,22 @@ Spots Referents::usedAs(const AllocaInst &Slot, Walk &W) const {
 }
 
 // What a function of Rust has returned into a slot without a name: the front end gives such slots no types.
-Spots Referents::resultIn(const AllocaInst &Slot) const {
+Referent Referents::resultIn(const AllocaInst &Slot) const {
     const Value *Content = contentOf(Slot);
     if (const auto *Part = dyn_cast_or_null<ExtractValueInst>(Content))
         Content = Part->getAggregateOperand();
     const auto *Call = dyn_cast_or_null<CallBase>(Content);
     const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
     const DISubprogram *Program = Callee ? Types.program(*Callee) : nullptr;
-    return Program && isRust(Program) ? whole(resultType(*Program)) : Spots();
+    const DIType *Result = Program && isRust(Program) ? resultType(*Program) : nullptr;
+    // It may as well be the first part of something larger.
+    if (!Result || sizeInBytes(Result) != slotSize(Slot, Layout))
+        return {};
+    Referent R;
+    R.Base = (Program->getName().split('<').first + "()").str();
+    R.Kind = VariableKind::Expression;
+    R.At = whole(Result);
+    return R;
 }
 
 // The variable of which a part of a closure's environment is a copy or the address. A variable of the function itself

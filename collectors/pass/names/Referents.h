@@ -91,7 +91,7 @@ class Referents {
     const llvm::Value *origin(const llvm::Value *Iterator) const;
     Referent ofDeclared(llvm::ArrayRef<AttachedVariable>, const llvm::Type *Allocated) const;
     Spots structureOf(const llvm::Type *Allocated) const;
-    Spots resultIn(const llvm::AllocaInst &) const;
+    Referent resultIn(const llvm::AllocaInst &) const;
     Referent ofVariable(const llvm::DILocalVariable &, const llvm::DIExpression &) const;
     Referent ofElement(const llvm::GEPOperator &, Walk &) const;
     Referent ofLoaded(const llvm::LoadInst &, Walk &) const;

@@ -2,7 +2,6 @@
 #include "names/DebugTypes.h"
 #include "names/DebugVariables.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/BinaryFormat/Dwarf.h"
 #include "llvm/IR/DataLayout.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -28,23 +27,23 @@ bool isLoadedToReturn(const Value &Address) {
     });
 }
 
-uint64_t sizeOf(const AllocaInst &Slot, const DataLayout &Layout) {
-    auto Size = Slot.getAllocationSize(Layout);
-    return Size && !Size->isScalable() ? Size->getFixedValue() : 0;
-}
-
 bool isWhole(const MemCpyInst &Copy, const AllocaInst &Slot, const DataLayout &Layout) {
     const auto *Length = dyn_cast<ConstantInt>(Copy.getLength());
-    return Length && Length->getValue() == sizeOf(Slot, Layout);
+    return Length && Length->getValue() == slotSize(Slot, Layout);
 }
 
 } // namespace
+
+uint64_t slotSize(const AllocaInst &Slot, const DataLayout &Layout) {
+    auto Size = Slot.getAllocationSize(Layout);
+    return Size && !Size->isScalable() ? Size->getFixedValue() : 0;
+}
 
 bool isReturned(const AllocaInst &Slot, const DataLayout &Layout) {
     const DISubprogram *Program = Slot.getFunction()->getSubprogram();
     const DIType *Result = Program ? resultType(*Program) : nullptr;
     // A part of something larger may be returned as well, and that isn't the result.
-    return Result && sizeInBytes(Result) == sizeOf(Slot, Layout) && isLoadedToReturn(Slot);
+    return Result && sizeInBytes(Result) == slotSize(Slot, Layout) && isLoadedToReturn(Slot);
 }
 
 const Value *copiedTo(const Use &U, const AllocaInst &Slot, const DataLayout &Layout) {

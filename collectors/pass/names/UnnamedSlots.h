@@ -2,6 +2,8 @@
 #ifndef TRACKWAY_UNNAMEDSLOTS_H
 #define TRACKWAY_UNNAMEDSLOTS_H
 
+#include <cstdint>
+
 namespace llvm {
 class AllocaInst;
 class Argument;
@@ -11,6 +13,9 @@ class Value;
 } // namespace llvm
 
 namespace trackway {
+
+// Bytes; 0: known at run time only.
+uint64_t slotSize(const llvm::AllocaInst &Slot, const llvm::DataLayout &);
 
 // Whether the function returns what is in the slot.
 bool isReturned(const llvm::AllocaInst &Slot, const llvm::DataLayout &);

@@ -64,6 +64,32 @@ define void @takes(ptr %pair) !dbg !60 {
   ret void
 }
 
+; What a call has returned.
+; CHECK: called store {{.*}} variable='returned()' {{.*}} object='pair' field='left'
+; CHECK: called store {{.*}} variable='returned()' {{.*}} object='pair' field='right'
+define void @called(i64 %v) !dbg !80 {
+  %slot = alloca [16 x i8], align 8
+  %both = call { i64, i64 } @returned(i64 %v), !dbg !81
+  %a = extractvalue { i64, i64 } %both, 0
+  %b = extractvalue { i64, i64 } %both, 1
+  store i64 %a, ptr %slot, align 8, !dbg !81
+  %right = getelementptr inbounds i8, ptr %slot, i64 8
+  store i64 %b, ptr %right, align 8, !dbg !81
+  ret void
+}
+
+; What a call has returned is a part of it.
+; CHECK: begins store {{.*}} variable='temporary'
+; CHECK: begins store {{.*}} variable='temporary'
+define void @begins(i64 %v) !dbg !82 {
+  %slot = alloca [24 x i8], align 8
+  %a = call i64 @part(i64 %v), !dbg !83
+  store i64 %a, ptr %slot, align 8, !dbg !83
+  %right = getelementptr inbounds i8, ptr %slot, i64 8
+  store i64 %v, ptr %right, align 8, !dbg !83
+  ret void
+}
+
 declare void @llvm.dbg.declare(metadata, metadata, metadata)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 
@@ -84,7 +110,7 @@ declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 !72 = !DISubroutineType(types: !73)
 !73 = !{!9, !9}
 
-!10 = distinct !DISubprogram(name: "returned", file: !1, unit: !0, type: !2, spFlags: DISPFlagDefinition)
+!10 = distinct !DISubprogram(name: "returned<u64>", file: !1, unit: !0, type: !2, spFlags: DISPFlagDefinition)
 !11 = !DILocation(line: 1, scope: !10)
 !20 = distinct !DISubprogram(name: "part", file: !1, unit: !0, type: !72, spFlags: DISPFlagDefinition)
 !21 = !DILocation(line: 2, scope: !20)
@@ -99,3 +125,7 @@ declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 !60 = distinct !DISubprogram(name: "takes", file: !1, unit: !0, type: !70, spFlags: DISPFlagDefinition)
 !61 = !DILocalVariable(name: "pair", arg: 1, scope: !60, type: !4)
 !62 = !DILocation(line: 6, scope: !60)
+!80 = distinct !DISubprogram(name: "called<u64>", file: !1, unit: !0, type: !70, spFlags: DISPFlagDefinition)
+!81 = !DILocation(line: 7, scope: !80)
+!82 = distinct !DISubprogram(name: "begins", file: !1, unit: !0, type: !70, spFlags: DISPFlagDefinition)
+!83 = !DILocation(line: 8, scope: !82)
