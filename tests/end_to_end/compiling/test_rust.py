@@ -1,6 +1,7 @@
 """`trackway rustc` and `trackway cargo`: programs of Rust do what they do without recording, their records are complete,
 and names are those of the source."""
 
+import json
 import shutil
 import unittest
 from pathlib import Path
@@ -53,6 +54,20 @@ fn main() {
         thread.join().unwrap();
     }
     println!("{}", shared.0.lock().unwrap());
+}
+"""
+OWN_ALLOCATOR = """use std::alloc::{GlobalAlloc, Layout, System};
+struct Own;
+unsafe impl GlobalAlloc for Own {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 { System.alloc(layout) }
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) { System.dealloc(block, layout) }
+}
+#[global_allocator]
+static OWN: Own = Own;
+struct Node { value: u64 }
+fn main() {
+    let nodes: Vec<Box<Node>> = (0..100).map(|value| Box::new(Node { value })).collect();
+    println!("{}", nodes.iter().map(|node| node.value).sum::<u64>());
 }
 """
 MANIFEST = '[package]\nname = "counted"\nversion = "1.0.0"\nedition = "2021"\n[workspace]\n'
@@ -148,6 +163,17 @@ class Rust(unittest.TestCase):
                       ["-C", "codegen-units=4", "-C", "symbol-mangling-version=v0", "-C", "target-feature=+crt-static"]):
             with self.subTest(flags=flags), tools.folder() as folder:
                 self.recorded(folder, "-O", *flags)
+
+    def test_types_behind_an_allocator_of_the_program(self):
+        with tools.folder() as folder:
+            source = Path(folder, "own.rs")
+            source.write_text(OWN_ALLOCATOR)
+            tools.trackway("rustc", "--oracle", "-O", source, "-o", f"{folder}/own")
+            recorded = tools.record(f"{folder}/trace", f"{folder}/own", differs="there is no plain build")
+            self.assertEqual(tools.program_output(recorded), "4950\n")
+            tools.verified_accesses(f"{folder}/trace", compared_by="the known output")
+            types = tools.table(json.loads(tools.trackway("memory", "--json", f"{folder}/trace").stdout), "peak_types")["rows"]
+            self.assertIn(("own::Node", 100), [(row["type"], row["peak_blocks"]) for row in types])
 
     def test_questions_reach_rustc(self):
         self.assertEqual(tools.trackway("rustc", "--version").stdout, tools.run("rustc", "--version").stdout)
