@@ -14,6 +14,7 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Operator.h"
+#include <utility>
 
 using namespace llvm;
 
@@ -291,8 +292,18 @@ Spots Referents::structureOf(const Type *Allocated) const {
     return Struct && Struct->isSized() ? whole(Types.find(*Struct, Layout.getTypeAllocSize(Struct))) : Spots();
 }
 
+// Recording changes a function once its names are known: what was found there may be gone, and another slot in its
+// place.
+void Referents::remember(const AllocaInst &Slot) const {
+    if (std::exchange(Remembered, Slot.getFunction()) == Slot.getFunction())
+        return;
+    Declared.clear();
+    Content.clear();
+}
+
 // Remembered, since each store to a variable may have a debug record that must be looked at.
 ArrayRef<AttachedVariable> Referents::declaredIn(const AllocaInst &Slot) const {
+    remember(Slot);
     auto [It, New] = Declared.try_emplace(&Slot);
     if (New)
         It->second = declaredVariables(Slot);
@@ -329,12 +340,12 @@ Referent Referents::ofUnnamed(const AllocaInst &Slot, Walk &W) const {
 // What the slot's content becomes or was, in another place.
 Spots Referents::usedAs(const AllocaInst &Slot, Walk &W) const {
     for (const Use &U : Slot.uses()) {
-        const Value *Other = passedAs(U);
-        Other = Other ? Other : copiedTo(U, Slot, Layout);
+        if (const DIType *Type = passedAs(U))
+            return whole(Type);
+        const Value *Other = copiedTo(U, Slot, Layout);
         Other = Other ? Other : copiedFrom(U, Slot, Layout);
-        if (!Other)
-            continue;
-        if (Spots At = visit(Other, W).At; !At.empty())
+        Spots At = Other ? visit(Other, W).At : Spots();
+        if (!At.empty())
             return At;
     }
     return {};

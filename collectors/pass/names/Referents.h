@@ -19,6 +19,7 @@ class CallBase;
 class DataLayout;
 class DIExpression;
 class DILocalVariable;
+class Function;
 class GEPOperator;
 class GlobalVariable;
 class LoadInst;
@@ -86,6 +87,7 @@ class Referents {
     Referent ofCapture(const Capture &, bool Followed) const;
     Referent ofArgument(const llvm::Argument &) const;
     bool isNameless(const llvm::AllocaInst &) const;
+    void remember(const llvm::AllocaInst &) const;
     const llvm::Value *contentOf(const llvm::AllocaInst &) const;
     const llvm::Value *elementOfRange(const llvm::AllocaInst &) const;
     const llvm::Value *origin(const llvm::Value *Iterator) const;
@@ -109,6 +111,8 @@ class Referents {
 
     // Values that are named as others, with the places from which these are seen.
     llvm::DenseMap<const llvm::Value *, std::pair<const llvm::Value *, const llvm::DILocation *>> Origins;
+    // Of this function's slots.
+    mutable const llvm::Function *Remembered = nullptr;
     mutable std::map<const llvm::AllocaInst *, llvm::SmallVector<AttachedVariable, 1>> Declared;
     mutable std::map<const llvm::AllocaInst *, const llvm::Value *> Content;
     const DebugTypes &Types;

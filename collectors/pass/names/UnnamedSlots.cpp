@@ -32,6 +32,12 @@ bool isWhole(const MemCpyInst &Copy, const AllocaInst &Slot, const DataLayout &L
     return Length && Length->getValue() == slotSize(Slot, Layout);
 }
 
+// The type of the variable that lives there as a whole.
+const DIType *declaredAt(const Value &Address) {
+    auto Declared = declaredVariables(Address);
+    return Declared.size() == 1 && !Declared.front().isFragment() ? Declared.front().Variable->getType() : nullptr;
+}
+
 } // namespace
 
 uint64_t slotSize(const AllocaInst &Slot, const DataLayout &Layout) {
@@ -58,12 +64,18 @@ const Value *copiedFrom(const Use &U, const AllocaInst &Slot, const DataLayout &
     return IsDestination && isWhole(*Copy, Slot, Layout) ? Copy->getRawSource() : nullptr;
 }
 
-const Argument *passedAs(const Use &U) {
+const DIType *passedAs(const Use &U) {
     const auto *Call = dyn_cast<CallBase>(U.getUser());
     const Function *Callee = Call && Call->isArgOperand(&U) ? Call->getCalledFunction() : nullptr;
     if (!Callee || Callee->isDeclaration() || Call->getArgOperandNo(&U) >= Callee->arg_size())
         return nullptr;
-    return Callee->getArg(Call->getArgOperandNo(&U));
+    const Argument &Parameter = *Callee->getArg(Call->getArgOperandNo(&U));
+    if (const DIType *Type = declaredAt(Parameter))
+        return Type;
+    for (const User *By : Parameter.users())
+        if (const auto *Store = dyn_cast<StoreInst>(By); Store && Store->getValueOperand() == &Parameter)
+            return pointee(declaredAt(*Store->getPointerOperand()));
+    return nullptr;
 }
 
 } // namespace trackway

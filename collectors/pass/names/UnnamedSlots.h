@@ -6,7 +6,7 @@
 
 namespace llvm {
 class AllocaInst;
-class Argument;
+class DIType;
 class DataLayout;
 class Use;
 class Value;
@@ -26,8 +26,9 @@ const llvm::Value *copiedTo(const llvm::Use &, const llvm::AllocaInst &Slot, con
 // Where a copy takes the whole slot from, if this use is such a copy; else null.
 const llvm::Value *copiedFrom(const llvm::Use &, const llvm::AllocaInst &Slot, const llvm::DataLayout &);
 
-// The parameter that receives the slot's address by a call of a known function, if this use is that; else null.
-const llvm::Argument *passedAs(const llvm::Use &);
+// The type that a known function takes the slot for, if this use passes its address; else null. Looks at the function's
+// declarations alone: its code may have been changed by then, and nothing of it may be remembered.
+const llvm::DIType *passedAs(const llvm::Use &);
 
 } // namespace trackway
 
