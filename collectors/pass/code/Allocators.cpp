@@ -1,5 +1,6 @@
 #include "code/Allocators.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/Function.h"
@@ -124,10 +125,25 @@ StringRef rustAllocator(StringRef LinkageName) {
     return Begin == StringRef::npos ? LinkageName : LinkageName.substr(Begin);
 }
 
+bool isRustAllocator(StringRef LinkageName) {
+    static constexpr StringRef Operations[] = {"_alloc", "_alloc_zeroed", "_realloc", "_dealloc"};
+    return LinkageName.starts_with("_R") && LinkageName.contains("7___rustc") &&
+           any_of(Operations, [&](StringRef Operation) {
+               return LinkageName.ends_with(("__rust" + Operation).str()) ||
+                      LinkageName.ends_with(("__rdl" + Operation).str());
+           });
+}
+
+// The standard library's allocator is called by recorded code alone, which records the call itself.
+static bool isWithinRecorded(const CallBase &Call) {
+    StringRef Caller = Call.getFunction()->getName();
+    return isRustAllocator(Caller) && Caller.contains("__rdl_");
+}
+
 // A program may have a function of that name with another signature.
 const AllocatorRule *Allocators::find(const CallBase &Call) const {
     const Function *Callee = Call.getCalledFunction();
-    if (!Callee || Callee->isIntrinsic())
+    if (!Callee || Callee->isIntrinsic() || isWithinRecorded(Call))
         return nullptr;
     auto It = Rules.find(rustAllocator(Callee->getName()));
     if (It == Rules.end())

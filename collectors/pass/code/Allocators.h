@@ -41,6 +41,11 @@ struct AllocationCall {
 // Rust's allocation function behind a mangled name, `__rust_alloc`; any other name is returned as it is.
 llvm::StringRef rustAllocator(llvm::StringRef LinkageName);
 
+// Whether Rust calls this function to allocate or to free: `__rust_alloc`, or the one of the standard library behind
+// it,
+// `__rdl_alloc`.
+bool isRustAllocator(llvm::StringRef LinkageName);
+
 class Allocators {
   public:
     // The C and C++ allocation functions and mmap, and those of the files. A file has a line for each function:

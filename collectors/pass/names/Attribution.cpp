@@ -97,6 +97,14 @@ void honourIgnoreRequests(Module &M) {
             keepApart(F);
 }
 
+// A program's own allocator of Rust is called by functions with these names. Its calls say what they make room for, and
+// are the only ones known if it is made of functions of another language.
+void keepRustAllocators(Module &M) {
+    for (Function &F : M)
+        if (!F.isDeclaration() && isRustAllocator(F.getName()))
+            keepApart(F);
+}
+
 } // namespace
 
 PreservedAnalyses AttributionPass::run(Module &M, ModuleAnalysisManager &) {
@@ -106,6 +114,7 @@ PreservedAnalyses AttributionPass::run(Module &M, ModuleAnalysisManager &) {
         return PreservedAnalyses::all();
     }
     honourIgnoreRequests(M);
+    keepRustAllocators(M);
     nameOpenMpBodies(M);
     DebugTypes Types(M);
     Referents Where(Types, M.getDataLayout());

@@ -33,6 +33,7 @@ bool Referents::isNameless(const AllocaInst &Slot) const {
 }
 
 const Value *Referents::contentOf(const AllocaInst &Slot) const {
+    remember(Slot);
     auto [It, New] = Content.try_emplace(&Slot);
     if (New)
         It->second = initialContent(Slot);

@@ -48,6 +48,7 @@ Spot enterPart(const Spot &Whole, const DIType &Structure, const DIDerivedType &
         Inner.Owner = &Structure;
         Inner.OwnerPath = Whole.Path;
     }
+    Inner.Entry = Whole.Entry ? Whole.Entry : entryOfTable(Structure);
     return Inner;
 }
 

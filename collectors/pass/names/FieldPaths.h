@@ -24,6 +24,7 @@ struct Spot {
     std::string Path;                     // from Object to Type; empty if they are the same or there is no object
     const llvm::DIType *Owner = nullptr;  // the outermost type on the way that owns a pointer, in Rust
     std::string OwnerPath;                // from Object to Owner
+    const llvm::DIType *Entry = nullptr;  // what a hash table on the way holds, in Rust
 };
 
 // Several where unions leave a choice; none: unknown.

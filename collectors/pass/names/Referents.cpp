@@ -5,6 +5,7 @@
 #include "names/DebugTypes.h"
 #include "names/DebugVariables.h"
 #include "names/RustTypes.h"
+#include "names/UnnamedSlots.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/BinaryFormat/Dwarf.h"
@@ -13,6 +14,7 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Operator.h"
+#include <utility>
 
 using namespace llvm;
 
@@ -67,6 +69,16 @@ bool isByteOffset(const GEPOperator &Element, const Spots &At, const APInt &Byte
     return Element.getSourceElementType()->isIntegerTy(8) && !At.empty() && all_of(At, [&](const Spot &Spot) {
                return isStructure(withoutQualifiers(Spot.Type)) && Bytes.ult(sizeInBytes(Spot.Type));
            });
+}
+
+// A hash table's pointer leads to its control bytes; before these lie the entries, which alone are as far apart as an
+// entry is large.
+void enterTable(Spot &At, ArrayRef<uint64_t> Strides) {
+    uint64_t Size = At.Entry ? sizeInBytes(At.Entry) : 0;
+    if (Size < 2 || !is_contained(Strides, Size))
+        return;
+    At.Type = At.Entry;
+    At.Offset = 0;
 }
 
 bool isSame(const Spot &A, const Spot &B) {
@@ -191,10 +203,12 @@ Referent Referents::visit(const Value *V, Walk &W) const {
 }
 
 Referent Referents::computed(const Value *V, Walk &W) const {
+    if (auto Capture = captured(*V))
+        return ofCapture(*Capture, false);
     if (const auto *Global = dyn_cast<GlobalVariable>(V))
         return ofGlobal(*Global);
     if (const auto *Alloca = dyn_cast<AllocaInst>(V))
-        return ofAlloca(*Alloca);
+        return ofAlloca(*Alloca, W);
     if (const auto *Argument = dyn_cast<llvm::Argument>(V))
         return ofArgument(*Argument);
     if (const auto *Element = dyn_cast<GEPOperator>(V))
@@ -278,15 +292,25 @@ Spots Referents::structureOf(const Type *Allocated) const {
     return Struct && Struct->isSized() ? whole(Types.find(*Struct, Layout.getTypeAllocSize(Struct))) : Spots();
 }
 
+// Recording changes a function once its names are known: what was found there may be gone, and another slot in its
+// place.
+void Referents::remember(const AllocaInst &Slot) const {
+    if (std::exchange(Remembered, Slot.getFunction()) == Slot.getFunction())
+        return;
+    Declared.clear();
+    Content.clear();
+}
+
 // Remembered, since each store to a variable may have a debug record that must be looked at.
 ArrayRef<AttachedVariable> Referents::declaredIn(const AllocaInst &Slot) const {
+    remember(Slot);
     auto [It, New] = Declared.try_emplace(&Slot);
     if (New)
         It->second = declaredVariables(Slot);
     return It->second;
 }
 
-Referent Referents::ofAlloca(const AllocaInst &Alloca) const {
+Referent Referents::ofAlloca(const AllocaInst &Alloca, Walk &W) const {
     auto Declared = declaredIn(Alloca);
     if (!Declared.empty() && !Declared.front().Indirect)
         return ofDeclared(Declared, Alloca.getAllocatedType());
@@ -295,20 +319,85 @@ Referent Referents::ofAlloca(const AllocaInst &Alloca) const {
     // Holds the address of a variable, or something that has no name.
     Referent R = compilerMade("temporary");
     R.At = structureOf(Alloca.getAllocatedType());
-    if (R.At.empty())
-        R.At = resultIn(Alloca);
+    if (!R.At.empty() || !declaredIn(Alloca).empty() || !isRust(Alloca.getFunction()->getSubprogram()))
+        return R;
+    Referent Result = resultIn(Alloca);
+    return Result.Base.empty() ? ofUnnamed(Alloca, W) : Result;
+}
+
+// Without optimisation, Rust's front end keeps each intermediate result in a slot.
+Referent Referents::ofUnnamed(const AllocaInst &Slot, Walk &W) const {
+    if (isReturned(Slot, Layout)) {
+        Referent R = compilerMade("return value");
+        R.At = whole(resultType(*Slot.getFunction()->getSubprogram()));
+        return R;
+    }
+    Referent R = compilerMade("temporary");
+    R.At = usedAs(Slot, W);
     return R;
 }
 
+// What the slot's content becomes or was, in another place.
+Spots Referents::usedAs(const AllocaInst &Slot, Walk &W) const {
+    for (const Use &U : Slot.uses()) {
+        if (const DIType *Type = passedAs(U))
+            return whole(Type);
+        const Value *Other = copiedTo(U, Slot, Layout);
+        Other = Other ? Other : copiedFrom(U, Slot, Layout);
+        Spots At = Other ? visit(Other, W).At : Spots();
+        if (!At.empty())
+            return At;
+    }
+    return {};
+}
+
 // What a function of Rust has returned into a slot without a name: the front end gives such slots no types.
-Spots Referents::resultIn(const AllocaInst &Slot) const {
+Referent Referents::resultIn(const AllocaInst &Slot) const {
     const Value *Content = contentOf(Slot);
     if (const auto *Part = dyn_cast_or_null<ExtractValueInst>(Content))
         Content = Part->getAggregateOperand();
     const auto *Call = dyn_cast_or_null<CallBase>(Content);
     const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
     const DISubprogram *Program = Callee ? Types.program(*Callee) : nullptr;
-    return Program && isRust(Program) ? whole(resultType(*Program)) : Spots();
+    const DIType *Result = Program && isRust(Program) ? resultType(*Program) : nullptr;
+    // It may as well be the first part of something larger.
+    if (!Result || sizeInBytes(Result) != slotSize(Slot, Layout))
+        return {};
+    Referent R;
+    R.Base = (Program->getName().split('<').first + "()").str();
+    R.Kind = VariableKind::Expression;
+    R.At = whole(Result);
+    return R;
+}
+
+// The variable of which a part of a closure's environment is a copy or the address. A variable of the function itself
+// is none: it is declared at the slot without an offset.
+std::optional<Capture> Referents::captured(const Value &Address) const {
+    if (!isa<Argument, LoadInst, GEPOperator, AllocaInst>(Address) || !Address.getType()->isPointerTy())
+        return std::nullopt;
+    APInt Offset(Layout.getIndexTypeSizeInBits(Address.getType()), 0);
+    const Value *Base = Address.stripAndAccumulateConstantOffsets(Layout, Offset, true);
+    Environment In = environment(*Base);
+    if (!In.Slot || Offset.isNegative())
+        return std::nullopt;
+    auto Declared = declaredIn(*In.Slot);
+    bool IsEnvironment = In.HasAddress || (Declared.size() > 1 && any_of(Declared, [](const auto &Part) {
+                                               return Part.Expression->getNumElements() != 0;
+                                           }));
+    return IsEnvironment ? captureAt(Declared, In, Offset.getZExtValue(), Layout) : std::nullopt;
+}
+
+// `Followed`: what the address in the environment leads to.
+Referent Referents::ofCapture(const Capture &From, bool Followed) const {
+    Referent R;
+    R.Base = From.Variable->getName().str();
+    R.Kind = From.Variable->isParameter() ? VariableKind::Parameter : VariableKind::Local;
+    if (From.ByReference && !Followed)
+        return R;
+    R.At = whole(From.Variable->getType());
+    for (Spot &At : R.At)
+        At.Offset = Followed ? 0 : static_cast<int64_t>(From.Offset);
+    return R;
 }
 
 Referent Referents::ofArgument(const Argument &A) const {
@@ -392,8 +481,10 @@ Referent Referents::pointedTo(Referent Holder, Spots Leaves) const {
         if (Leaf.Owner || isRustReference(Leaf.Type) || (Bare && Bare->getTag() != dwarf::DW_TAG_pointer_type))
             R.ThroughPointer = false; // a reference reads like the object
         const DIType *Element = describedElement(Leaf.Type);
-        for (Spot &Target : whole(Element ? Element : elementOfErased(Leaf, Types)))
+        for (Spot &Target : whole(Element ? Element : elementOfErased(Leaf, Types))) {
+            Target.Entry = Leaf.Entry;
             R.At.push_back(std::move(Target));
+        }
     }
     return R;
 }
@@ -403,6 +494,8 @@ Referent Referents::ofLoaded(const LoadInst &Load, Walk &W) const {
         return {};
     --W.Loads;
     const Value *Address = Load.getPointerOperand();
+    if (auto Capture = captured(*Address); Capture && Capture->ByReference)
+        return ofCapture(*Capture, true);
     if (const auto *Slot = dyn_cast<AllocaInst>(Address)) {
         auto Declared = declaredIn(*Slot);
         if (!Declared.empty() && Declared.front().Indirect)
@@ -513,11 +606,13 @@ void Referents::applyOffsets(const GEPOperator &Element, Referent &R) const {
     llvm::sort(Strides, std::greater<uint64_t>());
     bool Steps = Subscript && First && Stride;
     for (Spot &At : R.At) {
+        enterTable(At, Strides);
         At.Offset += Constant.getSExtValue();
         // `p[-1].x`: the elements before and after the first look like it.
         auto Size = static_cast<int64_t>(sizeInBytes(At.Type));
         bool Scalars = R.ThroughPointer && !At.Object && isScalar(At.Type);
-        if (Size && (Scalars || (Steps && Stride == static_cast<uint64_t>(Size))))
+        bool IsEntry = At.Entry && At.Type == At.Entry;
+        if (Size && (Scalars || IsEntry || (Steps && Stride == static_cast<uint64_t>(Size))))
             At.Offset = ((At.Offset % Size) + Size) % Size;
     }
     for (uint64_t OneStride : Strides)

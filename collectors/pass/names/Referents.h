@@ -3,12 +3,14 @@
 #define TRACKWAY_REFERENTS_H
 
 #include "names/Attribution.h"
+#include "names/Captures.h"
 #include "names/DebugVariables.h"
 #include "names/FieldPaths.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringRef.h"
 
 #include <map>
+#include <optional>
 
 namespace llvm {
 class AllocaInst;
@@ -17,6 +19,7 @@ class CallBase;
 class DataLayout;
 class DIExpression;
 class DILocalVariable;
+class Function;
 class GEPOperator;
 class GlobalVariable;
 class LoadInst;
@@ -76,16 +79,21 @@ class Referents {
     Referent visit(const llvm::Value *, Walk &) const;
     Referent computed(const llvm::Value *, Walk &) const;
     Referent ofGlobal(const llvm::GlobalVariable &) const;
-    Referent ofAlloca(const llvm::AllocaInst &) const;
+    Referent ofAlloca(const llvm::AllocaInst &, Walk &) const;
+    Referent ofUnnamed(const llvm::AllocaInst &, Walk &) const;
+    Spots usedAs(const llvm::AllocaInst &, Walk &) const;
     llvm::ArrayRef<AttachedVariable> declaredIn(const llvm::AllocaInst &) const;
+    std::optional<Capture> captured(const llvm::Value &Address) const;
+    Referent ofCapture(const Capture &, bool Followed) const;
     Referent ofArgument(const llvm::Argument &) const;
     bool isNameless(const llvm::AllocaInst &) const;
+    void remember(const llvm::AllocaInst &) const;
     const llvm::Value *contentOf(const llvm::AllocaInst &) const;
     const llvm::Value *elementOfRange(const llvm::AllocaInst &) const;
     const llvm::Value *origin(const llvm::Value *Iterator) const;
     Referent ofDeclared(llvm::ArrayRef<AttachedVariable>, const llvm::Type *Allocated) const;
     Spots structureOf(const llvm::Type *Allocated) const;
-    Spots resultIn(const llvm::AllocaInst &) const;
+    Referent resultIn(const llvm::AllocaInst &) const;
     Referent ofVariable(const llvm::DILocalVariable &, const llvm::DIExpression &) const;
     Referent ofElement(const llvm::GEPOperator &, Walk &) const;
     Referent ofLoaded(const llvm::LoadInst &, Walk &) const;
@@ -103,6 +111,8 @@ class Referents {
 
     // Values that are named as others, with the places from which these are seen.
     llvm::DenseMap<const llvm::Value *, std::pair<const llvm::Value *, const llvm::DILocation *>> Origins;
+    // Of this function's slots.
+    mutable const llvm::Function *Remembered = nullptr;
     mutable std::map<const llvm::AllocaInst *, llvm::SmallVector<AttachedVariable, 1>> Declared;
     mutable std::map<const llvm::AllocaInst *, const llvm::Value *> Content;
     const DebugTypes &Types;

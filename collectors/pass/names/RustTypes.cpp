@@ -62,6 +62,12 @@ const DIType *elementOfOwner(const DIType &Owner) {
     return Composite ? parameterT(Composite->getTemplateParams()) : nullptr;
 }
 
+const DIType *entryOfTable(const DIType &Type) {
+    const DIScope *Module = Type.getScope();
+    bool IsTable = Type.getName().starts_with("RawTable<") && Module && Module->getName() == "raw";
+    return IsTable ? elementOfOwner(Type) : nullptr;
+}
+
 const DIType *allocatedType(const CallBase &Call) {
     const Function *Callee = Call.getCalledFunction();
     if (!Callee || !rustAllocator(Callee->getName()).starts_with("__rust_"))

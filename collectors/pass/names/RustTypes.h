@@ -29,6 +29,9 @@ RustOwner ownerKind(llvm::StringRef QualifiedName);
 // The type that the owner's pointer leads to where the pointer itself has lost it: `T` of `Vec<T>`.
 const llvm::DIType *elementOfOwner(const llvm::DIType &Owner);
 
+// What a hash table of the standard library holds, `(K, V)`; null for any other type. Its pointer has lost it.
+const llvm::DIType *entryOfTable(const llvm::DIType &);
+
 // What a call of Rust's allocator makes room for, by the generic function of the standard library that it was inlined
 // into; null if there is none.
 const llvm::DIType *allocatedType(const llvm::CallBase &);
