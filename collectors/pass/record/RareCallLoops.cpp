@@ -37,7 +37,7 @@ DenseSet<const Loop *> findRareCallLoops(const Function &F, const LoopInfo &LI, 
     return WithRareCalls;
 }
 
-static bool returnsTwice(const Instruction &I) {
+static bool mayReturnTwice(const Instruction &I) {
     auto *Call = dyn_cast<CallBase>(&I);
     return Call && Call->hasFnAttr(Attribute::ReturnsTwice);
 }
@@ -49,7 +49,7 @@ DenseSet<const Loop *> findSteadyLoops(const Function &F, const LoopInfo &LI, De
         return Steady;
     for (const Loop *L : LI.getLoopsInPreorder())
         if (L->getLoopPreheader() &&
-            none_of(L->blocks(), [](const BasicBlock *BB) { return any_of(*BB, returnsTwice); }))
+            none_of(L->blocks(), [](const BasicBlock *BB) { return any_of(*BB, mayReturnTwice); }))
             Steady.insert(L);
     return Steady;
 }
