@@ -151,12 +151,14 @@ impl Evidence<'_> {
         if cold.is_empty() {
             return None;
         }
-        let name = &self.structure.name;
-        let rest = format!("{}_rest", crate::model::structures::bare(name));
-        let mut definition = self.structure.definition(&rest, &cold, None);
+        let structure = self.structure;
+        let mut definition = structure.definition(&structure.name_of_rest(), &cold, None);
         definition.push(String::new());
-        let link = format!("struct {rest} *rest; // or two arrays, and the same index for both");
-        definition.extend(self.structure.definition(name, &hot, Some(&link)));
+        let link = format!(
+            "{} // or two arrays, and the same index for both",
+            structure.link_to_rest()
+        );
+        definition.extend(structure.definition(&structure.name, &hot, Some(&link)));
         Some(self.proposal("split", reason, Change::Split(self.names(&hot)), definition))
     }
 
@@ -226,7 +228,7 @@ impl Evidence<'_> {
             after * 100.0,
             before * 100.0
         );
-        let definition = structure.definition(&structure.name, &order, None);
+        let definition = structure.definition_in_order(&order);
         Some(self.proposal("reorder", reason, Change::Reorder(self.names(&order)), definition))
     }
 
@@ -286,7 +288,7 @@ impl Evidence<'_> {
             return None;
         }
         let reason = format!("{size} bytes instead of {}, without holes", structure.size);
-        let definition = structure.definition(&structure.name, &order, None);
+        let definition = structure.definition_in_order(&order);
         Some(self.proposal("pack", reason, Change::Reorder(self.names(&order)), definition))
     }
 
@@ -305,26 +307,13 @@ impl Evidence<'_> {
         if used.len() < 2 || structure.shared_prefix > 0 || !placed || !used.iter().enumerate().all(loose) {
             return None;
         }
-        let name = &structure.name;
-        let lines =
-            structure
-                .members
-                .iter()
-                .flat_map(|member| &member.declared)
-                .map(|(field, type_name, _)| {
-                    format!(
-                        "    {};",
-                        crate::model::structures::declaration(type_name, &format!("(*{field})"))
-                    )
-                });
-        let mut definition = vec![format!(
-            "struct {}_arrays {{ // each as long as the array of {name}",
-            crate::model::structures::bare(name)
-        )];
-        definition.extend(lines);
-        definition.push("};".into());
         let reason = "no two fields are accessed together".into();
-        Some(self.proposal("struct of arrays", reason, Change::Arrays, definition))
+        Some(self.proposal(
+            "struct of arrays",
+            reason,
+            Change::Arrays,
+            structure.definition_of_arrays(),
+        ))
     }
 
     /// Some objects that nearly fill a line lie in two lines.
@@ -349,10 +338,7 @@ impl Evidence<'_> {
     }
 
     fn align(&self, bytes: u64, reason: String) -> Proposal {
-        let name = &self.structure.name;
-        let mut definition = self.structure.definition(name, &self.structure.own_order(), None);
-        definition.pop();
-        definition.push(format!("}} __attribute__((aligned({bytes})));"));
+        let definition = self.structure.definition_aligned(bytes);
         self.proposal("align", reason, Change::Align(bytes), definition)
     }
 
@@ -368,12 +354,7 @@ impl Evidence<'_> {
         }
         let member = &structure.members[worst].name;
         let reason = self.contention(&format!("{member} shares them with other members"));
-        let mut definition = structure.definition(&structure.name, &structure.own_order(), None);
-        definition.pop();
-        let bytes = self.line_bytes;
-        definition.push(format!(
-            "}}; // {member}, and what follows it, with __attribute__((aligned({bytes})))"
-        ));
+        let definition = structure.definition_padded(member, self.line_bytes);
         Some(self.proposal("pad", reason, Change::PadMember(member.clone()), definition))
     }
 

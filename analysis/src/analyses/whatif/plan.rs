@@ -149,10 +149,10 @@ impl NewLayout {
         for (number, part) in self.parts.iter().enumerate().rev() {
             let name = match number {
                 0 => bare.to_owned(),
-                1 if self.parts.len() == 2 => format!("{bare}_rest"),
+                1 if self.parts.len() == 2 => layout.name_of_rest(),
                 _ => format!("{bare}_{number}"),
             };
-            let pointer = format!("struct {bare}_rest *rest;");
+            let pointer = layout.link_to_rest();
             let first = (number == 0 && self.has_pointer()).then_some(pointer.as_str());
             lines.extend(layout.definition(&name, &part.members, first));
             lines.push(format!("// {} bytes", part.size));

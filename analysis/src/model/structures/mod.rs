@@ -7,7 +7,9 @@ mod prefix;
 
 use std::collections::{HashMap, HashSet};
 
-use trackway_trace::{MemberKind, MemberLayout, Program, StringId, StructureKind, TypeId, TypeLayout};
+use trackway_trace::{
+    MemberKind, MemberLayout, Module, Program, StringId, StructureKind, TypeId, TypeLayout,
+};
 
 pub use arrange::Arrangement;
 pub use definition::{bare, declaration};
@@ -18,10 +20,20 @@ const MAX_MEMBERS: usize = 256;
 /// No compiler aligns objects to more than a page.
 const MAX_ALIGNMENT: u64 = 4096;
 
+/// The language of a definition.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Language {
+    /// Or C++, or one whose definitions read like C's.
+    #[default]
+    C,
+    Rust,
+}
+
 /// A structure that sites name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Structure {
     pub name: String,
+    pub language: Language,
     pub kind: StructureKind,
     /// Bytes.
     pub size: u64,
@@ -109,8 +121,21 @@ impl Structures {
             Some(named.accessed_by(u64::from(site.size), structure))
         });
         structures.sites = sites.collect();
+        structures.find_languages(program);
         structures.find_shared_prefixes(program);
         structures
+    }
+
+    /// Structures that code of rustc accesses are Rust's.
+    fn find_languages(&mut self, program: &Program) {
+        let of_rust = |module: &&Module| program.string(module.producer).contains("rustc");
+        for module in program.modules.iter().filter(of_rust) {
+            for site in module.sites.clone() {
+                if let Some(field) = self.sites.get(site as usize).and_then(Option::as_ref) {
+                    self.list[field.structure].language = Language::Rust;
+                }
+            }
+        }
     }
 
     /// The index of the structure of that name, with or without `struct`; without its namespaces if only one has it.
@@ -232,6 +257,7 @@ impl Structure {
     fn new(program: &Program, name: String, layout: &TypeLayout) -> Structure {
         let mut structure = Structure {
             name,
+            language: Language::default(),
             kind: layout.kind,
             size: layout.size,
             alignment: layout.alignment.min(MAX_ALIGNMENT),
@@ -335,6 +361,7 @@ pub(crate) fn test_structure(sizes: &[u64]) -> Structure {
     let alignment = members.iter().map(|member| member.alignment).max().unwrap_or(1);
     Structure {
         name: "test".into(),
+        language: Language::default(),
         kind: StructureKind::Struct,
         size: offset.next_multiple_of(alignment),
         alignment,
