@@ -183,7 +183,8 @@ static constexpr const char *Thunk = "thunk";
 
 // Puts a function in the place of this one that takes any arguments and leaves them where they are: LLVM passes on all
 // registers that may hold one, and the stack as it is. A jump from a function of the same type would copy each argument
-// that the callee owns in memory onto itself, and on x86 LLVM 19 still puts such a copy over the return address (22 makes none).
+// that the callee owns in memory onto itself, and on x86 LLVM 19 still puts such a copy over the return address (22
+// makes none).
 static Function &forgetPrototype(Function &F) {
     LLVMContext &C = F.getContext();
     auto *New = Function::Create(FunctionType::get(Type::getVoidTy(C), true), F.getLinkage(), F.getAddressSpace());
