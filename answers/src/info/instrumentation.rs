@@ -1,7 +1,11 @@
 //! Tables of what is instrumented; the same for a program and for a trace.
 
+use trackway_analysis::Names;
 use trackway_report::{Table, TableBuilder};
-use trackway_trace::{Coverage, Module, Program, Site};
+use trackway_trace::{Coverage, Function, Module, Program, Site};
+
+/// Functions that are listed.
+const MOST_LACKING: usize = 20;
 
 struct Summary {
     modules: u64,
@@ -93,6 +97,30 @@ fn total_coverage(program: &Program) -> Coverage {
         total.not_recordable = total.not_recordable.saturating_add(not_recordable);
     }
     total
+}
+
+/// Functions in which something can't be recorded, those with the most first; none if there are none.
+pub fn not_recordable(program: &Program) -> Option<Table> {
+    let lacking = program
+        .functions
+        .iter()
+        .filter(|function| function.coverage.not_recordable > 0);
+    let mut rows: Vec<&Function> = lacking.collect();
+    rows.sort_by_key(|function| std::cmp::Reverse(function.coverage.not_recordable));
+    let names = Names::new(program);
+    let title = "Functions with instructions that can't be recorded";
+    let table = TableBuilder::top("not_recordable", title, &rows, MOST_LACKING)
+        .text("function", |function| names.function(function.linkage_name))
+        .path("source_file", |function| program.string(function.source_file))
+        .count(("accesses", "instructions that access memory"), |function| {
+            function.coverage.accesses
+        })
+        .count(("recorded", "of them recorded"), |function| {
+            function.coverage.recorded
+        })
+        .count("not_recordable", |function| function.coverage.not_recordable)
+        .build();
+    (!rows.is_empty()).then_some(table)
 }
 
 /// A row for each translation unit.

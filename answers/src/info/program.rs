@@ -35,6 +35,7 @@ pub fn describe(path: &Path) -> Result<Report, Failure> {
         instrumentation::coverage(&program),
         instrumentation::modules(&program),
     ];
+    tables.extend(instrumentation::not_recordable(&program));
     tables.extend(counts::modules(&program));
     Ok(Report {
         answer: format!(

@@ -23,6 +23,7 @@ pub fn report(trace: &Trace) -> Report {
     tables.push(chunks(trace));
     tables.push(instrumentation::coverage(trace.program()));
     tables.push(instrumentation::modules(trace.program()));
+    tables.extend(instrumentation::not_recordable(trace.program()));
     tables.extend(counts::modules(trace.program()));
     tables.extend(machine_code(trace.program()));
     Report {

@@ -1,7 +1,7 @@
 //! What compiled recording doesn't see: the bytes that a program's machine code moves, held against those that its
 //! recording has. `docs/verbs/coverage.md` defines the numbers.
 
-mod compare;
+mod comparison;
 mod executed;
 mod recorded;
 mod site_bytes;
@@ -12,8 +12,8 @@ use std::collections::{HashMap, HashSet};
 use trackway_trace::{Program, Site};
 
 use crate::model::written_in;
+use crate::Findings;
 
-pub use compare::compare;
 pub use executed::ExecutedBytes;
 pub use recorded::RecordedBytes;
 
@@ -76,6 +76,11 @@ fn caller(program: &Program, site: &Site) -> Caller {
         file: path.rsplit('/').next().unwrap_or(path).to_owned(),
         line: place.line,
     }
+}
+
+/// Tables of what is recorded and what isn't, of `top` rows.
+pub fn compare(recorded: &Recorded, executed: &Executed, top: usize) -> Findings {
+    tables::findings(&comparison::join(recorded, executed), top)
 }
 
 /// Functions of a compiled program, by their linkage names.

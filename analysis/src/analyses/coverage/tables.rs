@@ -2,7 +2,7 @@
 
 use trackway_report::{grouped, percent, Table, TableBuilder};
 
-use super::compare::{Code, Comparison, Moved, Part};
+use super::comparison::{Code, Comparison, Moved, Part};
 use super::Caller;
 use crate::model::{demangle, named};
 use crate::Findings;

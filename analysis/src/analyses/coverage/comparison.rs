@@ -2,9 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::tables::findings;
 use super::{Callee, Caller, Executed, Recorded};
-use crate::Findings;
 
 /// Bytes that code moves, and how many of them are recorded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -79,11 +77,6 @@ pub(super) struct Comparison {
     pub before: u64,
     pub constants: u64,
     pub offset_table: u64,
-}
-
-/// Tables of what is recorded and what isn't, of `top` rows.
-pub fn compare(recorded: &Recorded, executed: &Executed, top: usize) -> Findings {
-    findings(&join(recorded, executed), top)
 }
 
 pub(super) fn join(recorded: &Recorded, executed: &Executed) -> Comparison {
