@@ -76,7 +76,7 @@ def row_of(report):
         "called_share": percent("called_recorded", "called_bytes"),
         "allocator_share": percent("allocator_bytes", "bytes"),
         "others": 100 * (found["recorded"] - found["allocator_recorded"]) / (found["bytes"] - found["allocator_bytes"]),
-        "first": parts[0]["function"] if parts else "-",
+        "first": parts[0]["function"][:40] if parts else "-",
     }
 
 

@@ -5,8 +5,8 @@ use trackway_trace::{AccessKind, AllocationSiteId, Batch, BatchItem, Piece, Trac
 use super::site_bytes::SiteBytes;
 use super::{caller, Recorded};
 
-/// Bytes of a vector, as the C library's functions on strings use them.
-const VECTOR: u64 = 32;
+/// Bytes of the longest vector that the C library's functions on strings use.
+const VECTOR: u64 = 64;
 use crate::model::blocks::{local_sites, Block, End, Inherit, MemoryPlace, Processes, Witness};
 use crate::model::written_in;
 use crate::{Analysis, Findings, Order};
