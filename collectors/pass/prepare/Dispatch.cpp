@@ -131,7 +131,7 @@ bool Dispatch::keepPlainIfPossible(Function &F, bool AlwaysChooses) {
     bool IsLasting = !keepsLabels(F);
     keepPlain(F, AlwaysChooses || IsLasting);
     Kept.back().IsLasting = IsLasting;
-    return true;
+    return !IsLasting;
 }
 
 // The attributes that say what a function doesn't do to memory hold no longer where it records.

@@ -23,7 +23,7 @@ class Dispatch {
 
     // The same; but of a function that hands out labels, a process runs one version from the first call on, and of one
     // whose tables of labels others see, there is one version only. So what is instrumented must be able to run where
-    // nothing is recorded. Says whether there is a copy.
+    // nothing is recorded. Says whether a copy runs there.
     bool keepPlainIfPossible(llvm::Function &F, bool AlwaysChooses);
 
     // Ends the block with a branch to the one for functions as they are instrumented now, or to the other. It may add

@@ -32,7 +32,7 @@ void joinWindow(llvm::BasicBlock &From, llvm::BasicBlock &Recording, llvm::Basic
                 const RuntimeSymbols &Runtime);
 
 // Ends the block with branches to the version that the first call of this function chose for the process: the recording
-// one if a recorder was there.
+// one if the module had ids by then.
 void chooseForGood(llvm::BasicBlock &From, llvm::BasicBlock &Recording, llvm::BasicBlock &Plain,
                    const RuntimeSymbols &Runtime);
 
