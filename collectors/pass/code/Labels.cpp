@@ -35,18 +35,6 @@ SmallVector<GlobalVariable *, 2> labelTables(const Function &F) {
     return Tables;
 }
 
-static bool isUsedOnlyIn(const Function &F, const Value &V) {
-    return all_of(V.users(), [&](const User *U) {
-        if (auto *I = dyn_cast<Instruction>(U))
-            return I->getFunction() == &F;
-        return isa<Constant>(U) && !isa<GlobalValue>(U) && isUsedOnlyIn(F, *U);
-    });
-}
-
-bool ownsLabelTables(const Function &F) {
-    return all_of(labelTables(F), [&](const GlobalVariable *Table) { return isUsedOnlyIn(F, *Table); });
-}
-
 namespace {
 
 // Follows labels, their differences, and pointers to what holds them, through a function.
@@ -117,6 +105,6 @@ class LabelFlow {
 
 } // namespace
 
-bool keepsLabels(const Function &F) { return ownsLabelTables(F) && LabelFlow(F).staysInside(); }
+bool keepsLabels(const Function &F) { return LabelFlow(F).staysInside(); }
 
 } // namespace trackway

@@ -10,11 +10,9 @@ namespace trackway {
 // Variables that hold addresses of the function's blocks from the start: the tables of computed gotos.
 llvm::SmallVector<llvm::GlobalVariable *, 2> labelTables(const llvm::Function &F);
 
-// Whether no other function sees the tables. Then a copy of the function can have tables of its own.
-bool ownsLabelTables(const llvm::Function &F);
-
-// Whether, besides, no label gets to where another function, or a later call, could take it from. Interpreters that
-// translate their program into labels don't keep them: a label that one copy has handed out must never get to another.
+// Whether no other function sees the tables, and no label gets to where another function, or a later call, could take
+// it from. Then a copy of the function can have tables of its own. Interpreters that translate their program into
+// labels don't keep them.
 bool keepsLabels(const llvm::Function &F);
 
 } // namespace trackway

@@ -124,14 +124,12 @@ Function &Dispatch::keepPlain(Function &F, bool AlwaysChooses) {
 }
 
 bool Dispatch::keepPlainIfPossible(Function &F, bool AlwaysChooses) {
-    if (!ownsLabelTables(F)) {
+    if (!keepsLabels(F)) {
         Kept.push_back({&F, nullptr, /*AlwaysChooses=*/true});
         return false;
     }
-    bool IsLasting = !keepsLabels(F);
-    keepPlain(F, AlwaysChooses || IsLasting);
-    Kept.back().IsLasting = IsLasting;
-    return !IsLasting;
+    keepPlain(F, AlwaysChooses);
+    return true;
 }
 
 // The attributes that say what a function doesn't do to memory hold no longer where it records.
@@ -295,26 +293,16 @@ void Dispatch::finish(Choice Choose) {
     directCalls();
 }
 
-static void writeChoices(Function &F, Function *Traced, Function *Plain, Dispatch::FirstChoice Choose,
-                         Dispatch::Choice Later) {
-    Function *Late = createBeside(F, F.getName() + ".late");
-    Late->addFnAttr(Attribute::Cold);
-    writeChoice(*Late, Traced, Plain, Later);
-    writeChoice(F, Traced, Plain, [&](BasicBlock &From, BasicBlock &Instrumented, BasicBlock &ToPlain) {
-        Choose(From, Instrumented, ToPlain, *wayTo(Late, F, "late"));
-    });
-}
-
-void Dispatch::finish(FirstChoice Choose, Choice Later, Choice Lasting) {
+void Dispatch::finish(FirstChoice Choose, Choice Later) {
     for (Versions &V : Kept) {
         move(V);
-        if (V.IsLasting) {
-            Function *Instrumented = createBeside(*V.Original, V.Original->getName() + ".instrumented");
-            writeChoices(*Instrumented, V.Traced, V.Traced, Choose, Later);
-            writeChoice(*V.Original, Instrumented, V.Plain, Lasting);
-        } else {
-            writeChoices(*V.Original, V.Traced, V.Plain ? V.Plain : V.Traced, Choose, Later);
-        }
+        Function *Plain = V.Plain ? V.Plain : V.Traced;
+        Function *Late = createBeside(*V.Original, V.Original->getName() + ".late");
+        Late->addFnAttr(Attribute::Cold);
+        writeChoice(*Late, V.Traced, Plain, Later);
+        writeChoice(*V.Original, V.Traced, Plain, [&](BasicBlock &From, BasicBlock &Instrumented, BasicBlock &ToPlain) {
+            Choose(From, Instrumented, ToPlain, *wayTo(Late, *V.Original, "late"));
+        });
     }
     directCalls();
 }

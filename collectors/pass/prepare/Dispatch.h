@@ -21,9 +21,9 @@ class Dispatch {
     // AlwaysChooses, calls of the function and calls that it makes go by the choice, also within the module.
     llvm::Function &keepPlain(llvm::Function &F, bool AlwaysChooses = false);
 
-    // The same; but of a function that hands out labels, a process runs one version from the first call on, and of one
-    // whose tables of labels others see, there is one version only. So what is instrumented must be able to run where
-    // nothing is recorded. Says whether a copy runs there.
+    // The same; but a function that hands out labels has one version for both ways, which is instrumented and must be
+    // able to run where nothing is recorded: a label of one version must never get to another. Says whether there is a
+    // copy.
     bool keepPlainIfPossible(llvm::Function &F, bool AlwaysChooses);
 
     // Ends the block with a branch to the one for functions as they are instrumented now, or to the other. It may add
@@ -39,8 +39,7 @@ class Dispatch {
     void finish(Choice Choose);
     // On the third way, Later does what must be done, and then chooses. It is a function of its own: if the choice
     // itself called anything, it would save registers each time.
-    // Lasting makes the choice that a process makes once.
-    void finish(FirstChoice Choose, Choice Later, Choice Lasting = {});
+    void finish(FirstChoice Choose, Choice Later);
 
   private:
     struct Versions;
@@ -52,7 +51,6 @@ class Dispatch {
         llvm::Function *Plain; // null if there is one version only
         bool AlwaysChooses;
         llvm::Function *Traced = nullptr;
-        bool IsLasting = false;
     };
 
     std::vector<Versions> Kept;

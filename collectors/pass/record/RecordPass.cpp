@@ -71,9 +71,6 @@ class ModuleRecorder {
                 },
                 [&](BasicBlock &From, BasicBlock &Instrumented, BasicBlock &Plain) {
                     joinWindow(From, Instrumented, Plain, chosen(From), Runtime);
-                },
-                [&](BasicBlock &From, BasicBlock &Instrumented, BasicBlock &Plain) {
-                    chooseForGood(From, Instrumented, Plain, Runtime);
                 });
             redirectSignalHandlers(M);
             embedModule(*Runtime.ModuleRecord, {Table.serialize(), Table.symbols(), Table.segmentCount()});

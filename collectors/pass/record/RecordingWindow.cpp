@@ -56,30 +56,6 @@ void joinWindow(BasicBlock &From, BasicBlock &Recording, BasicBlock &Plain, Chos
     B.CreateCondBr(B.CreateICmpNE(wanted(B, Joined, How, Runtime), B.getInt32(0)), &Recording, &Plain);
 }
 
-void chooseForGood(BasicBlock &From, BasicBlock &Recording, BasicBlock &Plain, const RuntimeSymbols &Runtime) {
-    constexpr uint32_t Records = 1, RunsPlain = 2;
-    Function &F = *From.getParent();
-    auto *Int = Type::getInt32Ty(F.getContext());
-    auto *Chosen = new GlobalVariable(*F.getParent(), Int, /*isConstant=*/false, GlobalValue::InternalLinkage,
-                                      ConstantInt::get(Int, 0), F.getName() + ".chosen");
-    Chosen->setComdat(F.getComdat());
-    auto *First = BasicBlock::Create(F.getContext(), "first", &F, &Recording);
-    IRBuilder<> B(&From);
-    LoadInst *Known = B.CreateAlignedLoad(Int, Chosen, Align(4));
-    Known->setAtomic(AtomicOrdering::Monotonic);
-    SwitchInst *Ways = B.CreateSwitch(Known, First);
-    Ways->addCase(B.getInt32(Records), &Recording);
-    Ways->addCase(B.getInt32(RunsPlain), &Plain);
-    B.SetInsertPoint(First);
-    Value *IsRecorded = B.CreateICmpNE(B.CreateLoad(Int, Runtime.ModuleRecord), B.getInt32(0));
-    Value *Wanted = B.CreateSelect(IsRecorded, B.getInt32(Records), B.getInt32(RunsPlain));
-    Value *Exchanged = B.CreateAtomicCmpXchg(Chosen, B.getInt32(0), Wanted, Align(4), AtomicOrdering::Monotonic,
-                                             AtomicOrdering::Monotonic);
-    Value *Before = B.CreateExtractValue(Exchanged, 0);
-    Value *Choice = B.CreateSelect(B.CreateExtractValue(Exchanged, 1), Wanted, Before);
-    B.CreateCondBr(B.CreateICmpEQ(Choice, B.getInt32(Records)), &Recording, &Plain);
-}
-
 static void addCallers(const Function &Callee, DenseSet<const Function *> &To) {
     for (const User *U : Callee.users()) {
         auto *Call = dyn_cast<CallBase>(U);

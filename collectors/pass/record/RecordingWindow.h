@@ -31,11 +31,6 @@ void chooseByWindow(llvm::BasicBlock &From, llvm::BasicBlock &Recording, llvm::B
 void joinWindow(llvm::BasicBlock &From, llvm::BasicBlock &Recording, llvm::BasicBlock &Plain, Chosen How,
                 const RuntimeSymbols &Runtime);
 
-// Ends the block with branches to the version that the first call of this function chose for the process: the recording
-// one if the module had ids by then.
-void chooseForGood(llvm::BasicBlock &From, llvm::BasicBlock &Recording, llvm::BasicBlock &Plain,
-                   const RuntimeSymbols &Runtime);
-
 // The functions in which a window may begin or end by their own code, or by what they call within the module. They are
 // in the right copy already when that happens, so that it holds from there on.
 llvm::DenseSet<const llvm::Function *> functionsThatSwitch(const llvm::Module &M);

@@ -37,7 +37,7 @@ class Known(unittest.TestCase):
                 for function, call in (("plain_sum", "= plain_sum("), ("plain_call_back", "= plain_call_back(")):
                     self.assertEqual(parts[function]["missing"], ROUNDS * ARRAY)
                     self.assertEqual(parts[function]["called_from"], f"coverage_known.c:{line_of(call)}")
-                # Of the rest, memset's and strlen's ranges are recorded.
+                # The rest is mostly memset's and strlen's, whose ranges are recorded.
                 others = found["called_bytes"] - found["called_recorded"] - 2 * ROUNDS * ARRAY
                 self.assertLess(others, 20_000)
                 self.assertEqual(found["recorded"], found["compiled_recorded"] + found["called_recorded"])

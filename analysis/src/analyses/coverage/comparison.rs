@@ -184,7 +184,7 @@ fn join_calls(recorded: &Recorded, executed: &Executed) -> (Vec<Part>, HashMap<S
     (parts.collect(), inline)
 }
 
-/// Of `bytes` of all `all`, as many as their share of the `recorded` ones, and no more than there are.
+/// The share of the `recorded` bytes that falls to `bytes` of all `all`; no more than there are.
 fn part_of(bytes: u64, recorded: u64, all: u64) -> u64 {
     let share = u128::from(bytes) * u128::from(recorded) / u128::from(all.max(1));
     u64::try_from(share).unwrap_or(u64::MAX).min(bytes)

@@ -31,7 +31,7 @@ pub struct ExecutedBytes {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Code {
     Compiled,
-    /// Of a function that has one version only, which records: only what it calls can be compared.
+    /// A function that has one version only, which records: only what it calls can be compared.
     Unsplit,
     OffsetTable,
     Constant,
@@ -65,7 +65,7 @@ struct Call {
 }
 
 impl ExecutedBytes {
-    /// For the machine code of a program whose functions `compiled` names, in objects that `is_compiled` says the paths
+    /// Classifies the machine code of a program whose functions `compiled` names, in objects that `is_compiled` says the paths
     /// of.
     pub fn new(program: &Program, compiled: &CompiledFunctions, is_compiled: impl Fn(&str) -> bool) -> Self {
         let mut objects = HashMap::new();

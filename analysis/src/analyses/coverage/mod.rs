@@ -30,10 +30,10 @@ pub(crate) struct Caller {
 /// What the recording of a compiled program has. Bytes outside of stacks.
 #[derive(Debug, Clone, Default)]
 pub struct Recorded {
-    /// Of loads and stores, by the linkage name of the function in whose text they stand: what records may be inlined
+    /// Loads and stores, by the linkage name of the function in whose text they stand: what records may be inlined
     /// otherwise than what doesn't.
     pub(crate) own: HashMap<String, u64>,
-    /// Of copies, fills and ranges of library functions: their calls may be calls in machine code, or not.
+    /// Copies, fills and ranges of library functions: their calls may be calls in machine code, or not.
     pub(crate) ranges: HashMap<Caller, Ranges>,
 }
 
