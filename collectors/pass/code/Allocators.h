@@ -41,8 +41,7 @@ struct AllocationCall {
 // Rust's allocation function behind a mangled name, `__rust_alloc`; any other name is returned as it is.
 llvm::StringRef rustAllocator(llvm::StringRef LinkageName);
 
-// Whether Rust calls this function to allocate or to free: `__rust_alloc`, or the one of the standard library behind
-// it,
+// Whether Rust calls this function to allocate or to free: `__rust_alloc`, or the standard library's own that it calls,
 // `__rdl_alloc`.
 bool isRustAllocator(llvm::StringRef LinkageName);
 

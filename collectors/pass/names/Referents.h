@@ -111,7 +111,7 @@ class Referents {
 
     // Values that are named as others, with the places from which these are seen.
     llvm::DenseMap<const llvm::Value *, std::pair<const llvm::Value *, const llvm::DILocation *>> Origins;
-    // Of this function's slots.
+    // The function whose slots are remembered.
     mutable const llvm::Function *Remembered = nullptr;
     mutable std::map<const llvm::AllocaInst *, llvm::SmallVector<AttachedVariable, 1>> Declared;
     mutable std::map<const llvm::AllocaInst *, const llvm::Value *> Content;

@@ -41,25 +41,27 @@ inline void std::__detail::_List_node_base::_M_reverse() _GLIBCXX_USE_NOEXCEPT {
     } while (__node != this);
 }
 
-// Both are the nodes that stand for whole lists.
+namespace __trackway_list {
+
+// The node stands for the whole list whose first and last nodes these are; it was empty if it pointed to itself.
+inline void __adopt(std::__detail::_List_node_base &__list, std::__detail::_List_node_base *__first,
+                    std::__detail::_List_node_base *__last, bool __was_empty) {
+    if (__was_empty)
+        __first = __last = &__list;
+    __list._M_next = __first;
+    __list._M_prev = __last;
+    __first->_M_prev = __last->_M_next = &__list;
+}
+
+} // namespace __trackway_list
+
+// Both are nodes that stand for whole lists.
 inline void std::__detail::_List_node_base::swap(_List_node_base &__one,
                                                  _List_node_base &__other) _GLIBCXX_USE_NOEXCEPT {
     const bool __one_was_empty = __one._M_next == &__one, __other_was_empty = __other._M_next == &__other;
-    const _List_node_base __old = __one;
-    if (__other_was_empty) {
-        __one._M_next = __one._M_prev = &__one;
-    } else {
-        __one._M_next = __other._M_next;
-        __one._M_prev = __other._M_prev;
-        __one._M_next->_M_prev = __one._M_prev->_M_next = &__one;
-    }
-    if (__one_was_empty) {
-        __other._M_next = __other._M_prev = &__other;
-    } else {
-        __other._M_next = __old._M_next;
-        __other._M_prev = __old._M_prev;
-        __other._M_next->_M_prev = __other._M_prev->_M_next = &__other;
-    }
+    _List_node_base *const __first = __one._M_next, *const __last = __one._M_prev;
+    __trackway_list::__adopt(__one, __other._M_next, __other._M_prev, __other_was_empty);
+    __trackway_list::__adopt(__other, __first, __last, __one_was_empty);
 }
 
 #endif
