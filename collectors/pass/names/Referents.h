@@ -49,6 +49,9 @@ struct Referent {
 // An expression that is too long, cut at its front.
 std::string shortened(std::string Text);
 
+// What the compiler added, by a name of ours.
+Referent compilerMade(llvm::StringRef What);
+
 class Referents {
   public:
     Referents(const DebugTypes &Types, const llvm::DataLayout &Layout) : Types(Types), Paths(Types), Layout(Layout) {}
