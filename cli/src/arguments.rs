@@ -64,6 +64,7 @@ pub enum Verb {
     Verify(crate::verify::VerifyArguments),
     View(trackway_view::ViewArguments),
     Answers(trackway_answers::kept::KeptArguments),
+    Calibrate(crate::calibrate::CalibrateArguments),
     Doctor(crate::doctor::DoctorArguments),
     Completions(CompletionsArguments),
     Man(crate::man::ManArguments),

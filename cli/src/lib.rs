@@ -2,6 +2,7 @@
 //! programs: `trackway`, and `trackway-lake`, which replaces it where needed.
 
 mod arguments;
+mod calibrate;
 mod collect;
 mod control;
 mod coverage;
@@ -85,6 +86,7 @@ fn run(verb: Verb) -> Result<ExitCode, Failure> {
         Verb::Verify(arguments) => verify::run(&arguments),
         Verb::View(arguments) => trackway_view::run(&arguments),
         Verb::Answers(arguments) => kept::run(&arguments),
+        Verb::Calibrate(arguments) => calibrate::run(&arguments),
         Verb::Doctor(arguments) => doctor::run(&arguments),
         Verb::Completions(arguments) => print_completions(&arguments),
         Verb::Man(arguments) => man::run(&arguments, CommandLine::command()),

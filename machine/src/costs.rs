@@ -1,0 +1,173 @@
+//! The figures, and what they may be.
+
+use crate::error::CostsError;
+
+/// Bytes that are moved between caches at once.
+pub const LINE_BYTES: u64 = 64;
+
+/// Instructions in flight of a processor that isn't known: those of Intel's Skylake and AMD's Zen 2.
+pub const DEFAULT_WINDOW: u32 = 224;
+
+/// What memory costs: one core's view, all times in nanoseconds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MemoryCosts {
+    /// The name of the processor.
+    pub processor: String,
+    /// Cycles per nanosecond of a core that works.
+    pub ghz: f64,
+    /// L1 first; the last is memory.
+    pub levels: Vec<LevelCosts>,
+    pub tlb: TlbCosts,
+    /// Time until a core has a line that another core has just written; none with one core.
+    pub transfer_ns: Option<f64>,
+    /// Independent misses to memory that overlap in one core.
+    pub most_misses: u32,
+    /// Instructions in flight (the reorder buffer). It is known by the processor's model, not measured.
+    pub window: u32,
+    /// Simple instructions per cycle that a core sustains.
+    pub width: f64,
+}
+
+/// What a level of the caches costs, or memory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LevelCosts {
+    /// `L1`, `L2` and so on, and `memory`.
+    pub name: String,
+    /// None for memory.
+    pub size_bytes: Option<u64>,
+    /// From a load to the use of its value, where each load waits for the one before.
+    pub latency_ns: f64,
+    /// Time per line of 64 bytes where independent loads stream from this level.
+    pub line_ns: f64,
+}
+
+/// What a miss of the first-level TLB costs beyond the access.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TlbCosts {
+    /// If the second level has the page.
+    pub second_level_ns: f64,
+    /// If page tables must be read.
+    pub walk_ns: f64,
+}
+
+/// A figure's name and value, and the least and the most that a machine may have.
+struct Bounds(String, f64, f64, f64);
+
+const LEAST_NS: f64 = 1e-3;
+const MOST_NS: f64 = 1e5;
+const MOST_LEVELS: usize = 8;
+const MOST_NAME_BYTES: usize = 128;
+const LEAST_CACHE_BYTES: u64 = 1 << 10;
+const MOST_CACHE_BYTES: u64 = 1 << 40;
+
+impl MemoryCosts {
+    /// Cycles of a core in that time.
+    pub fn cycles(&self, ns: f64) -> f64 {
+        ns * self.ghz
+    }
+
+    /// The last level.
+    ///
+    /// # Panics
+    /// If there are no levels, which [`MemoryCosts::check`] refuses.
+    pub fn memory(&self) -> &LevelCosts {
+        self.levels.last().expect("the last level is memory")
+    }
+
+    /// Whether a machine can have such figures.
+    ///
+    /// # Errors
+    /// Names the first figure that is no number, absurd, or contradicts another.
+    pub fn check(&self) -> Result<(), CostsError> {
+        let refused = self.check_names().and_then(|()| self.check_levels());
+        let refused = refused.and_then(|()| self.figures().iter().try_for_each(Bounds::check));
+        refused.map_err(CostsError::Document)
+    }
+
+    fn check_names(&self) -> Result<(), String> {
+        let names = self.levels.iter().map(|level| &level.name);
+        for name in names.chain([&self.processor]) {
+            if name.trim().is_empty() || name.len() > MOST_NAME_BYTES || name.chars().any(char::is_control) {
+                return Err(format!(
+                    "{name:?} is no name: it must have 1 to {MOST_NAME_BYTES} bytes and no control characters"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_levels(&self) -> Result<(), String> {
+        let Some((memory, caches)) = self.levels.split_last() else {
+            return Err("there are no levels".into());
+        };
+        if caches.is_empty() || caches.len() >= MOST_LEVELS {
+            return Err(format!(
+                "there must be 1 to {} caches and memory",
+                MOST_LEVELS - 1
+            ));
+        }
+        if memory.size_bytes.is_some() {
+            return Err(format!(
+                "{}: the last level is memory, and has no size_bytes",
+                memory.name
+            ));
+        }
+        let mut smaller = LEAST_CACHE_BYTES - 1;
+        for LevelCosts { name, size_bytes, .. } in caches {
+            let size = size_bytes.ok_or(format!(
+                "{name}: lacks size_bytes, which all but the last level have"
+            ))?;
+            if size <= smaller || size > MOST_CACHE_BYTES {
+                return Err(format!(
+                    "{name}: size_bytes = {size}; expected {} to {MOST_CACHE_BYTES}, more than in the level before",
+                    smaller + 1
+                ));
+            }
+            smaller = size;
+        }
+        for pair in self.levels.windows(2) {
+            if pair[1].latency_ns < pair[0].latency_ns {
+                return Err(format!(
+                    "the latency of {} ({} ns) is below that of {} ({} ns)",
+                    pair[1].name, pair[1].latency_ns, pair[0].name, pair[0].latency_ns
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn figures(&self) -> Vec<Bounds> {
+        let time = |name: String, value| Bounds(name, value, LEAST_NS, MOST_NS);
+        let mut figures = vec![
+            Bounds("ghz".into(), self.ghz, 0.01, 20.0),
+            Bounds("width".into(), self.width, 0.1, 64.0),
+            Bounds("most_misses".into(), self.most_misses.into(), 1.0, 1024.0),
+            Bounds("window".into(), self.window.into(), 1.0, 65536.0),
+            // A second level that hides its whole cost has 0.
+            Bounds(
+                "tlb: second_level_ns".into(),
+                self.tlb.second_level_ns,
+                0.0,
+                MOST_NS,
+            ),
+            Bounds("tlb: walk_ns".into(), self.tlb.walk_ns, 0.0, MOST_NS),
+        ];
+        figures.extend(self.transfer_ns.map(|ns| time("transfer_ns".into(), ns)));
+        for level in &self.levels {
+            figures.push(time(format!("{}: latency_ns", level.name), level.latency_ns));
+            figures.push(time(format!("{}: line_ns", level.name), level.line_ns));
+        }
+        figures
+    }
+}
+
+impl Bounds {
+    fn check(&self) -> Result<(), String> {
+        let Bounds(name, value, least, most) = self;
+        // No comparison holds for NaN.
+        match (least..=most).contains(&value) {
+            true => Ok(()),
+            false => Err(format!("{name} = {value}; expected {least} to {most}")),
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! A cache, or memory: latency and time per line.
+
+use std::io;
+
+use super::arena::{Arena, Pages};
+use super::chase::Chase;
+use super::rounds::{rounded, Rounds};
+use super::stream::ns_per_line;
+use crate::costs::{LevelCosts, LINE_BYTES};
+
+const ROUNDS: usize = 60;
+/// What a round takes. Shorter than what the system gives a thread before another one has its turn.
+const ROUND_NS: f64 = 300_000.0;
+/// What a round streams.
+const ROUND_BYTES: usize = 4 << 20;
+/// Some processors fetch lines in pairs. Where the other line would still be in a cache when its turn comes, the chase
+/// leaves it out.
+const MEMORY_SPACING: usize = 2 * LINE_BYTES as usize;
+/// A part of memory of which every second-level TLB has the pages, be they small: a host may give a virtual machine no
+/// others.
+const WINDOW_BYTES: usize = 4 << 20;
+/// A working set of so many times the cache before finds next to nothing there.
+const TIMES_CACHE_BEFORE: u64 = 3;
+/// What is slower by this than the smallest working set isn't in the cache.
+const STILL_IN_CACHE: f64 = 1.5;
+
+/// A working set, and what was measured of it.
+#[derive(Debug)]
+struct WorkingSet {
+    bytes: usize,
+    chase: Chase,
+    latency: Rounds,
+}
+
+/// A level, and what was measured of it.
+#[derive(Debug)]
+pub struct Level {
+    name: String,
+    size_bytes: Option<u64>,
+    /// The smallest has the level's figures. Larger ones tell how much of the cache there is.
+    sets: Vec<WorkingSet>,
+    line: Rounds,
+    /// Where the next round streams from.
+    next_word: usize,
+}
+
+impl WorkingSet {
+    fn dense(bytes: usize) -> io::Result<WorkingSet> {
+        let arena = Arena::new(bytes, Pages::Huge)?;
+        Ok(WorkingSet {
+            bytes,
+            chase: Chase::dense(arena, bytes, LINE_BYTES as usize),
+            latency: Rounds::default(),
+        })
+    }
+
+    fn pass(&mut self) {
+        let loads = (ROUND_NS / self.chase.ns_per_load(1000)) as usize;
+        self.latency.add(
+            (0..ROUNDS)
+                .map(|_| self.chase.ns_per_load(loads.max(1000)))
+                .collect(),
+        );
+    }
+}
+
+impl Level {
+    /// A cache, of which up to half is used.
+    pub fn cache(level: u32, size_bytes: u64, bytes_before: Option<u64>) -> io::Result<Level> {
+        let most = size_bytes / 2;
+        let mut bytes = bytes_before.map_or(most, |before| most.min(before * TIMES_CACHE_BEFORE));
+        let mut sets = Vec::new();
+        while bytes <= most {
+            sets.push(WorkingSet::dense(bytes as usize)?);
+            bytes *= 2;
+        }
+        Ok(Level {
+            name: format!("L{level}"),
+            size_bytes: Some(size_bytes),
+            sets,
+            line: Rounds::default(),
+            next_word: 0,
+        })
+    }
+
+    /// Memory, of which so much is used.
+    pub fn memory(bytes: usize) -> io::Result<Level> {
+        let bytes = bytes / WINDOW_BYTES * WINDOW_BYTES;
+        let [places, window] = [bytes, WINDOW_BYTES].map(|bytes| bytes / MEMORY_SPACING);
+        let arena = Arena::new(bytes, Pages::Huge)?;
+        let chase = Chase::new(arena, places, window, |place| place * MEMORY_SPACING);
+        Ok(Level {
+            name: "memory".into(),
+            size_bytes: None,
+            sets: vec![WorkingSet {
+                bytes,
+                chase,
+                latency: Rounds::default(),
+            }],
+            line: Rounds::default(),
+            next_word: 0,
+        })
+    }
+
+    pub fn pass(&mut self) {
+        for set in &mut self.sets {
+            if self.size_bytes.is_some() {
+                set.chase.warm();
+            }
+            set.pass();
+        }
+        if self.size_bytes.is_some() {
+            self.sets[0].chase.warm();
+        }
+        let rounds = (0..ROUNDS).map(|_| self.stream()).collect();
+        self.line.add(rounds);
+    }
+
+    /// All of a small set several times; of a larger one, the next part.
+    fn stream(&mut self) -> f64 {
+        let set = &self.sets[0];
+        let words = &set.chase.arena().words()[..set.bytes / 8];
+        if set.bytes <= ROUND_BYTES {
+            return ns_per_line(words, ROUND_BYTES / set.bytes);
+        }
+        if self.next_word + ROUND_BYTES / 8 > words.len() {
+            self.next_word = 0;
+        }
+        let part = &words[self.next_word..][..ROUND_BYTES / 8];
+        self.next_word += part.len();
+        ns_per_line(part, 1)
+    }
+
+    pub fn chase(&mut self) -> &mut Chase {
+        &mut self.sets[0].chase
+    }
+
+    pub fn latency_ns(&self) -> Option<f64> {
+        self.sets[0].latency.value()
+    }
+
+    pub fn costs(&self) -> Option<LevelCosts> {
+        Some(LevelCosts {
+            name: self.name.clone(),
+            size_bytes: self.size_bytes,
+            latency_ns: rounded(self.latency_ns()?),
+            line_ns: rounded(self.line.value()?),
+        })
+    }
+
+    /// What to say if half of the cache is slower than a part of it: other programs or other virtual machines use it, or
+    /// the host gives this machine a part only.
+    pub fn note(&self) -> Option<String> {
+        let limit = self.latency_ns()? * STILL_IN_CACHE;
+        let fits = |set: &&WorkingSet| set.latency.value().is_some_and(|latency| latency <= limit);
+        let (largest, fitting) = (self.sets.last()?, self.sets.iter().take_while(fits).last()?);
+        let slow_ns = largest.latency.value()?;
+        (fitting.bytes < largest.bytes).then(|| {
+            format!(
+                "{}: of {} KiB, {} were found in the cache, and {} took {slow_ns:.0} ns per load: others use the rest",
+                self.name,
+                self.size_bytes.unwrap_or(0) >> 10,
+                fitting.bytes >> 10,
+                largest.bytes >> 10,
+            )
+        })
+    }
+
+    /// By the names of the figures.
+    pub fn spreads(&self) -> impl Iterator<Item = (String, &Rounds)> {
+        let name = |field| format!("{} {field}", self.name);
+        [
+            (name("latency_ns"), &self.sets[0].latency),
+            (name("line_ns"), &self.line),
+        ]
+        .into_iter()
+    }
+}

@@ -1,0 +1,246 @@
+//! The measurement: each figure in short rounds, all figures in several passes.
+
+mod arena;
+mod chase;
+mod core_speed;
+mod level;
+mod overlap;
+mod pinned;
+mod rounds;
+mod stream;
+mod tlb;
+mod transfer;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use crate::calibration::{Calibration, Measured, Step, PASSES};
+use crate::costs::MemoryCosts;
+use crate::error::CostsError;
+use crate::memory_left::allowed_bytes;
+use crate::processor::{caches, home, processor_name, window};
+use core_speed::{ns_per_dependent_addition, ns_per_independent_addition};
+use level::Level;
+use overlap::Overlap;
+use rounds::{rounded, Rounds};
+use tlb::Tlb;
+
+/// Bytes of memory that are used, over those of the last cache, if there is room; and at least.
+const TIMES_LAST_CACHE: u64 = 8;
+const LEAST_TIMES_LAST_CACHE: u64 = 4;
+const LEAST_MEMORY_BYTES: u64 = 64 << 20;
+/// The order of the pointers takes four bytes for each of 128.
+const WITH_ORDER: f64 = 1.0 + 4.0 / 128.0;
+const SPEED_ROUNDS: usize = 60;
+/// A core that was idle takes some time to reach its speed.
+const WARM_UP: Duration = Duration::from_millis(100);
+
+impl Calibration {
+    /// Measures this machine, which takes some seconds. `progress` is called before each step.
+    ///
+    /// # Errors
+    /// If the machine doesn't say what caches it has, memory is short, or the figures contradict each other.
+    pub fn measure(mut progress: impl FnMut(Step)) -> Result<Calibration, CostsError> {
+        if !cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
+            return Err(CostsError::Architecture(std::env::consts::ARCH));
+        }
+        let began = Instant::now();
+        let (sender, steps) = mpsc::channel();
+        // In a thread of its own, for the caller's stays where it may run.
+        let measuring = thread::spawn(move || {
+            let mut done = 0;
+            let mut tell = |what| {
+                // If nobody listens, the figures are measured all the same.
+                let _ = sender.send(Step { done, what });
+                done += 1;
+            };
+            tell("memory is prepared");
+            let mut bench = Bench::new()?;
+            for _ in 0..PASSES {
+                bench.pass(&mut tell);
+            }
+            bench.calibration()
+        });
+        steps.iter().for_each(&mut progress);
+        let mut calibration = match measuring.join() {
+            Ok(measured) => measured?,
+            Err(panic) => std::panic::resume_unwind(panic),
+        };
+        if let Some(measured) = &mut calibration.measured {
+            measured.took_s = began.elapsed().as_secs_f64();
+        }
+        Ok(calibration)
+    }
+}
+
+/// What is measured, and the rounds so far.
+struct Bench {
+    /// L1 first, memory last.
+    levels: Vec<Level>,
+    overlap: Overlap,
+    tlb: Tlb,
+    cycle: Rounds,
+    addition: Rounds,
+    /// By partner.
+    transfers: Vec<(usize, Rounds)>,
+}
+
+impl Bench {
+    /// Stays on one processor from here on.
+    fn new() -> Result<Bench, CostsError> {
+        let allowed = pinned::allowed();
+        let home = home();
+        pinned::pin(home)?;
+        let caches = caches(home);
+        let last_bytes = caches.last().ok_or(CostsError::NoCaches)?.size_bytes;
+        let of_caches: u64 = caches.iter().map(|cache| cache.size_bytes).sum();
+        let memory_bytes = memory_bytes(last_bytes, of_caches + Tlb::needed_bytes(), allowed_bytes())?;
+        let mut levels = Vec::new();
+        let mut bytes_before = None;
+        for cache in caches {
+            levels.push(Level::cache(cache.level, cache.size_bytes, bytes_before)?);
+            bytes_before = Some(cache.size_bytes);
+        }
+        levels.push(Level::memory(memory_bytes as usize)?);
+        let transfers = pinned::partners(home, &allowed)
+            .into_iter()
+            .map(|partner| (partner, Rounds::default()));
+        Ok(Bench {
+            levels,
+            overlap: Overlap::new(),
+            tlb: Tlb::new()?,
+            cycle: Rounds::default(),
+            addition: Rounds::default(),
+            transfers: transfers.collect(),
+        })
+    }
+
+    /// Measures every figure, in the steps of a pass.
+    fn pass(&mut self, tell: &mut impl FnMut(&'static str)) {
+        tell("speed of the core");
+        let begin = Instant::now();
+        while begin.elapsed() < WARM_UP {
+            ns_per_dependent_addition();
+        }
+        let rounds = |time: fn() -> f64| (0..SPEED_ROUNDS).map(|_| time()).collect();
+        self.cycle.add(rounds(ns_per_dependent_addition));
+        self.addition.add(rounds(ns_per_independent_addition));
+        tell("caches");
+        let (memory, caches) = self.levels.split_last_mut().expect("memory is a level");
+        caches.iter_mut().for_each(Level::pass);
+        tell("memory");
+        memory.pass();
+        tell("misses at once");
+        self.overlap.pass(memory.chase());
+        tell("translations");
+        self.tlb.pass();
+        tell("transfers between cores");
+        for (partner, rounds) in &mut self.transfers {
+            rounds.add(transfer::ns_per_transfer(*partner));
+        }
+    }
+
+    fn calibration(self) -> Result<Calibration, CostsError> {
+        let costs = self
+            .costs()
+            .ok_or_else(|| CostsError::Disturbed("no round ended".into()))?;
+        costs
+            .check()
+            .map_err(|error| CostsError::Disturbed(error.to_string()))?;
+        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH);
+        Ok(Calibration {
+            costs,
+            measured: Some(Measured {
+                unix_s: since_1970.map_or(0, |since| since.as_secs()),
+                took_s: 0.0,
+                spread: self.spreads(),
+                notes: self.notes(),
+            }),
+        })
+    }
+
+    fn costs(&self) -> Option<MemoryCosts> {
+        let cycle_ns = self.cycle.value()?;
+        Some(MemoryCosts {
+            processor: processor_name(),
+            ghz: rounded(1.0 / cycle_ns),
+            levels: self.levels.iter().map(Level::costs).collect::<Option<_>>()?,
+            tlb: self.tlb.costs()?,
+            transfer_ns: self.transfer().and_then(Rounds::value).map(rounded),
+            most_misses: self.overlap.most_misses(self.levels.last()?.latency_ns()?)?,
+            window: window(),
+            width: rounded(cycle_ns / self.addition.value()?),
+        })
+    }
+
+    /// That of the partner in the middle: some cores are nearer than others.
+    fn transfer(&self) -> Option<&Rounds> {
+        let mut transfers: Vec<&Rounds> = self.transfers.iter().map(|(_, rounds)| rounds).collect();
+        transfers.sort_by(|one, other| {
+            one.value()
+                .unwrap_or(0.0)
+                .total_cmp(&other.value().unwrap_or(0.0))
+        });
+        transfers.get(transfers.len() / 2).copied()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let levels = self.levels.iter().filter_map(Level::note);
+        note_on_pages().into_iter().chain(levels).collect()
+    }
+
+    fn spreads(&self) -> BTreeMap<String, f64> {
+        let core =
+            [("ghz", &self.cycle), ("width", &self.addition)].map(|(name, rounds)| (name.to_owned(), rounds));
+        let transfer = self.transfer().map(|rounds| ("transfer_ns".to_owned(), rounds));
+        let levels = self.levels.iter().flat_map(Level::spreads);
+        let all = core
+            .into_iter()
+            .chain(transfer)
+            .chain(levels)
+            .chain(self.tlb.spreads());
+        all.filter_map(|(name, rounds)| Some((name, rounded(rounds.spread()?))))
+            .collect()
+    }
+}
+
+/// What is lacking where the system has no huge pages.
+fn note_on_pages() -> Option<String> {
+    let setting = fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled").unwrap_or_default();
+    (setting.is_empty() || setting.contains("[never]")).then(|| {
+        "the system gives no transparent huge pages: latencies include translations by small ones".to_owned()
+    })
+}
+
+/// Bytes of memory to measure, if all buffers together may have so many.
+fn memory_bytes(last_cache_bytes: u64, others_bytes: u64, allowed_bytes: u64) -> Result<u64, CostsError> {
+    let wanted = (TIMES_LAST_CACHE * last_cache_bytes).max(LEAST_MEMORY_BYTES);
+    let least = (LEAST_TIMES_LAST_CACHE * last_cache_bytes).max(LEAST_MEMORY_BYTES);
+    let left = (allowed_bytes.saturating_sub(others_bytes) as f64 / WITH_ORDER) as u64;
+    match left >= least {
+        true => Ok(wanted.min(left)),
+        false => Err(CostsError::LittleMemory {
+            needed: (least as f64 * WITH_ORDER) as u64 + others_bytes,
+            allowed: allowed_bytes,
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buffers_keep_within_what_is_allowed() {
+        let (cache, others) = (32 << 20, 100 << 20);
+        assert_eq!(memory_bytes(cache, others, 1 << 30).unwrap(), 256 << 20);
+        let tight = memory_bytes(cache, others, 300 << 20).unwrap();
+        assert!(tight >= 4 * cache && tight < 200 << 20, "{tight}");
+        assert_eq!(memory_bytes(1 << 20, 0, 1 << 30).unwrap(), LEAST_MEMORY_BYTES);
+        let error = memory_bytes(cache, others, 200 << 20).unwrap_err().to_string();
+        assert!(error.contains("only 209715200 may be used"), "{error}");
+    }
+}
