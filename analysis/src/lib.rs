@@ -17,5 +17,5 @@ pub use engine::{
     Order, RunSummary, SeparateFindings, SideBySide, WorkPart,
 };
 pub use model::{
-    blocks, cache, control_flow, moments, site_counts, sources, structures, written_in, Names, UNKNOWN,
+    blocks, cache, control_flow, moments, site_counts, sources, structures, time, written_in, Names, UNKNOWN,
 };

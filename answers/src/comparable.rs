@@ -17,6 +17,7 @@ use crate::output::OutputArguments;
 use crate::reading::{require_accesses, ReadingArguments};
 use crate::report_form::ReportForm;
 use crate::sources::SourceArguments;
+use crate::time::TimeArguments;
 
 /// An analysis whose tables can be compared and checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -93,6 +94,7 @@ fn whole(settings: &Settings) -> ReportForm {
     ReportForm {
         by: settings.by.clone(),
         model: settings.model.clone(),
+        time: TimeArguments::default(),
         sources: settings.sources.clone(),
         output: OutputArguments::all_rows(),
     }

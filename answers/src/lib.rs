@@ -44,6 +44,7 @@ pub mod sharing;
 pub mod slice;
 pub mod soundness;
 pub mod sources;
+pub mod time;
 mod time_left;
 pub mod verify;
 pub mod whatif;

@@ -80,6 +80,12 @@ impl Question for ReportArguments {
         }
         let mut warnings = Vec::new();
         let misses = self.form.analysis(&trace, true, &mut warnings)?;
+        if misses.is_timed() {
+            return Err(Failure::about(
+                trace.path(),
+                "time is followed in the order of each thread, and can't be divided between processes: `trackway report`",
+            ));
+        }
         Ok(Arc::new(Work::new(misses, trace, about, warnings)))
     }
 
@@ -97,6 +103,7 @@ impl Question for ReportArguments {
 }
 
 pub fn run(arguments: &ReportArguments) -> Result<ExitCode, Failure> {
+    arguments.form.time.prepare()?;
     let report = kept::ask("report", arguments, &arguments.trace, &arguments.keeping)?;
     let csv = match &arguments.table {
         Some(name) => Some(output::table_named(&report, name)?),

@@ -3,13 +3,14 @@
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::Args;
 use trackway_analysis::misses::Misses;
-use trackway_analysis::site_counts::Grouping;
+use trackway_analysis::site_counts::{Grouping, Measure};
 use trackway_trace::Trace;
 
 use crate::failure::Failure;
 use crate::model::ModelArguments;
 use crate::output::OutputArguments;
 use crate::sources::SourceArguments;
+use crate::time::TimeArguments;
 
 const DEFAULT_GROUPINGS: [Grouping; 4] = [
     Grouping::Field,
@@ -30,6 +31,8 @@ pub struct ReportForm {
     pub by: Vec<Grouping>,
     #[command(flatten)]
     pub model: ModelArguments,
+    #[command(flatten)]
+    pub time: TimeArguments,
     #[command(flatten)]
     pub sources: SourceArguments,
     #[command(flatten)]
@@ -64,6 +67,12 @@ impl ReportForm {
         warnings: &mut Vec<String>,
     ) -> Result<Misses, Failure> {
         let (caches, rank_by) = self.model.choose(trace, merges, warnings)?;
+        let machine = self.time.machine(&caches, trace, warnings)?;
+        if rank_by == Measure::Cycles && machine.is_none() {
+            return Err(Failure::new(
+                "--sort cycles: cycles are only estimated with --time",
+            ));
+        }
         let misses = Misses::new(
             caches,
             self.groupings(trace.program().is_nameless())?,
@@ -73,6 +82,7 @@ impl ReportForm {
         Ok(misses
             .with_sources_below(self.sources.root())
             .with_details()
+            .with_time(machine)
             .with_bursts_of(trace))
     }
 }

@@ -314,6 +314,7 @@ impl Merger {
         lists::merge_functions(program, &table, source_file, (string, location));
         let first_site = program.sites.len() as u32;
         lists::merge_sites(program, &table, function, (string, location));
+        lists::merge_work(program, &table, first_site);
         let first_allocation_site = program.allocation_sites.len() as u32;
         lists::merge_allocation_sites(program, &table, function, (string, location));
         let symbols = table.symbols.iter().map(|symbol| Symbol {

@@ -17,6 +17,8 @@ pub struct Program {
     /// The control flow of each function.
     pub flows: Vec<FunctionFlow>,
     pub sites: Vec<Site>,
+    /// What a processor does for the accesses of each site; of some modules nothing is known.
+    pub work: Vec<Option<SiteWork>>,
     pub allocation_sites: Vec<AllocationSite>,
     /// The static variables of each loaded module.
     pub symbols: Vec<Symbol>,
@@ -131,6 +133,18 @@ pub struct Site {
     /// Path of the field in the object type; empty if unknown.
     pub field: StringId,
     pub value_type: StringId,
+}
+
+/// What a processor does for the accesses of a site.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SiteWork {
+    /// Instructions of the compiler's intermediate code since the access before it in its basic block, in which divisions
+    /// count as 16 and calls as 8.
+    pub instructions: u32,
+    /// Sites whose loaded values the address follows from.
+    pub loads: Vec<SiteId>,
+    /// Whether the address also follows from an argument, or from the result of a call.
+    pub from_elsewhere: bool,
 }
 
 /// A call that allocates or frees memory.

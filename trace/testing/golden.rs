@@ -277,6 +277,7 @@ pub fn table() -> Table {
         machine_code: None,
         flows: None,
         source_checksums: Vec::new(),
+        work: None,
     }
 }
 

@@ -7,8 +7,10 @@ pub mod moments;
 mod names;
 pub(crate) mod page_index;
 pub mod site_counts;
+pub(crate) mod site_types;
 pub mod sources;
 pub mod structures;
+pub mod time;
 
 pub(crate) use names::{demangle, named, path_inside};
 pub use names::{written_in, Names, UNKNOWN};

@@ -23,8 +23,7 @@ static bool isFloat(const Instruction &I) {
            any_of(I.operands(), [](const Use &U) { return U->getType()->isFloatingPointTy(); });
 }
 
-// An address that another instruction's operand can hold needs none of its own.
-static bool isFree(const Instruction &I) {
+bool becomesNoCode(const Instruction &I) {
     if (isa<PHINode, BitCastInst, IntToPtrInst, PtrToIntInst, FreezeInst, AllocaInst, UnreachableInst>(I))
         return true;
     if (auto *G = dyn_cast<GetElementPtrInst>(&I))
@@ -34,7 +33,7 @@ static bool isFree(const Instruction &I) {
 }
 
 static std::optional<Kind> kindOf(const Instruction &I) {
-    if (isFree(I))
+    if (becomesNoCode(I))
         return std::nullopt;
     if (isa<AtomicRMWInst, AtomicCmpXchgInst>(I) || (isa<LoadInst, StoreInst>(I) && I.isAtomic()))
         return Atomic;

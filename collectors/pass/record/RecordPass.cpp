@@ -81,7 +81,7 @@ class ModuleRecorder {
 
   private:
     uint16_t flags() const {
-        return (O.Oracle ? ModuleTable::HasOracle : 0) |
+        return ModuleTable::HasWork | (O.Oracle ? ModuleTable::HasOracle : 0) |
                (O.RecordCalls ? ModuleTable::RecordsCalls | ModuleTable::HasFlow : 0) |
                (RecordsOrder ? ModuleTable::RecordsOrder : 0);
     }
@@ -146,10 +146,19 @@ class ModuleRecorder {
             R.Covered = {}; // each instruction counts once
         if (R.IsLeftAlone)
             return Table.addFunction(R);
+        noteWork(F, R);
         for (NamedAccess &N : R.Accesses)
             N.A.Shape = Values.shape(*N.A.Where, N.Name);
         instrument(F, R);
         Table.addFunction(R);
+    }
+
+    static void noteWork(const Function &F, FunctionRecord &R) {
+        std::vector<const Access *> Accesses;
+        for (const NamedAccess &N : R.Accesses)
+            Accesses.push_back(&N.A);
+        for (auto [N, Work] : zip(R.Accesses, workOfAccesses(F, Accesses)))
+            N.Work = std::move(Work);
     }
 
     void instrument(Function &F, FunctionRecord &R) {

@@ -1,6 +1,7 @@
 // What the table says of a function that records: its accesses, allocations, registers, segments and control flow.
 #pragma once
 
+#include "code/AccessWork.h"
 #include "code/Accesses.h"
 #include "code/Allocators.h"
 #include "code/Root.h"
@@ -48,6 +49,7 @@ struct NamedAccess {
     Access A;
     AccessName Name;
     uint32_t Location; // in the table
+    AccessWork Work = {};
 };
 
 struct NamedAllocation {

@@ -159,6 +159,15 @@ void ModuleTable::addSite(const NamedAccess &N, uint32_t Function) {
     ++SiteList.Count;
 }
 
+void ModuleTable::addWork(const AccessWork &W) {
+    raw_string_ostream OS(WorkList.Bytes);
+    varint(OS, W.Instructions);
+    varint(OS, W.Loads.size() * 2 + W.FromElsewhere);
+    for (uint32_t Load : W.Loads)
+        varint(OS, FirstSiteOfFunction + Load);
+    ++WorkList.Count;
+}
+
 void ModuleTable::addAllocationSite(const NamedAllocation &N, uint32_t Function) {
     const CallBase *Call = N.Call.Call;
     uint32_t Where = location(*Call), Allocator = string(Call->getCalledFunction()->getName()),
@@ -201,8 +210,11 @@ void ModuleTable::addFunction(const FunctionRecord &R) {
     uint32_t Id = FunctionList.Count++;
     FirstSiteOfFunction = SiteList.Count;
     FirstAllocationOfFunction = AllocationList.Count;
-    for (const NamedAccess &N : R.Accesses)
+    for (const NamedAccess &N : R.Accesses) {
         addSite(N, Id);
+        if (Flags & HasWork)
+            addWork(N.Work);
+    }
     for (const NamedAllocation &N : R.Allocations)
         addAllocationSite(N, Id);
 
@@ -372,6 +384,8 @@ std::string ModuleTable::serialize() const {
     bool AnyChecksum = Complete.ChecksumList.Count != 0;
     if (AnyChecksum)
         WriteList(Complete.ChecksumList);
+    if (Flags & HasWork)
+        WriteList(Complete.WorkList);
 
     bool Packed = packBody(Text);
     std::string Table;

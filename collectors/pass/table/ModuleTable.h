@@ -25,7 +25,8 @@ class ModuleTable {
         Counts = 8,
         HasFlow = 32,
         HasChecksums = 64,
-        IsPacked = 128
+        IsPacked = 128,
+        HasWork = 256
     };
 
     ModuleTable(const llvm::Module &M, const Namer &Names, uint16_t Flags);
@@ -53,6 +54,7 @@ class ModuleTable {
     void writeSymbol(llvm::raw_ostream &OS, llvm::GlobalVariable *G);
     void addSegment(const Segment &S, const FunctionRecord &R, uint32_t Function);
     void writeSum(llvm::raw_ostream &OS, const CountSum &Sum) const;
+    void addWork(const AccessWork &W);
     void addSite(const NamedAccess &N, uint32_t Function);
     void addFlow(const FunctionRecord &R);
     void addAllocationSite(const NamedAllocation &N, uint32_t Function);
@@ -78,7 +80,7 @@ class ModuleTable {
     llvm::StringSet<> NotedTypes, NotedChecksums;
     uint32_t FirstSiteOfFunction = 0, FirstAllocationOfFunction = 0;
     Body StringList, SymbolList, LocationList, FunctionList, SiteList, AllocationList, SegmentList, TypeList,
-        DerivedList, BlockList, CalleeList, StepList, FlowList, ChecksumList;
+        DerivedList, BlockList, CalleeList, StepList, FlowList, ChecksumList, WorkList;
 };
 
 } // namespace trackway

@@ -6,7 +6,8 @@ use std::collections::HashSet;
 
 use crate::table::{Operation, Segment, Table, TableBlock};
 use crate::{
-    AllocationSite, BlockAccess, CodeBlock, Function, FunctionId, LocationId, Program, Site, SiteId, StringId,
+    AllocationSite, BlockAccess, CodeBlock, Function, FunctionId, LocationId, Program, Site, SiteId,
+    SiteWork, StringId,
 };
 
 pub(super) fn merge_functions(
@@ -51,6 +52,20 @@ pub(super) fn merge_sites(
         value_type: string(site.value_type),
     });
     program.sites.extend(sites);
+}
+
+/// To be called after the table's sites were merged.
+pub(super) fn merge_work(program: &mut Program, table: &Table, first_site: u32) {
+    let work = table.work.iter().flatten().map(|work| {
+        let loads = work.loads.iter().map(|load| SiteId(first_site + load));
+        Some(SiteWork {
+            instructions: work.instructions,
+            loads: loads.collect(),
+            from_elsewhere: work.from_elsewhere,
+        })
+    });
+    program.work.extend(work);
+    program.work.resize(program.sites.len(), None);
 }
 
 /// Sites that loops access again and again, at one address, without doing anything else.

@@ -44,6 +44,7 @@ impl Table {
             (self.machine_code.is_some(), flag::MACHINE_CODE),
             (self.flows.is_some(), flag::FLOW),
             (!self.source_checksums.is_empty(), flag::CHECKSUMS),
+            (self.work.is_some(), flag::WORK),
         ];
         let set = flags.into_iter().filter(|(is_set, _)| *is_set);
         set.fold(0, |all, (_, bit)| all | bit)
@@ -85,6 +86,9 @@ impl Table {
             });
         }
         encoder.checksums(&self.source_checksums);
+        if let Some(work) = &self.work {
+            encoder.list(work, Encoder::work);
+        }
         encoder.out
     }
 }
@@ -126,6 +130,12 @@ impl Encoder {
     }
 
     /// Nothing where there are none.
+    fn work(&mut self, work: &TableWork) {
+        self.varint(work.instructions.into());
+        self.varint(work.loads.len() as u64 * 2 + u64::from(work.from_elsewhere));
+        self.numbers(&work.loads);
+    }
+
     fn checksums(&mut self, checksums: &[TableChecksum]) {
         if checksums.is_empty() {
             return;

@@ -117,6 +117,19 @@ pub struct Table {
     pub flows: Option<Vec<TableFlow>>,
     /// Checksums of source files, as far as the compiler provides them.
     pub source_checksums: Vec<TableChecksum>,
+    /// The work of each site, if the table describes it.
+    pub work: Option<Vec<TableWork>>,
+}
+
+/// What a processor does for the accesses of a site.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TableWork {
+    /// Instructions of the compiler's intermediate code since the access before it.
+    pub instructions: u32,
+    /// Sites whose loaded values the address follows from.
+    pub loads: Vec<u32>,
+    /// Whether the address also follows from an argument, or from the result of a call.
+    pub from_elsewhere: bool,
 }
 
 /// What the text of a source file must hash to.

@@ -135,6 +135,9 @@ impl Parser<'_> {
         if flags & flag::CHECKSUMS != 0 {
             self.table.source_checksums = self.checksums()?;
         }
+        if flags & flag::WORK != 0 {
+            self.table.work = Some(self.work_of_sites()?);
+        }
         if self.cursor.remaining() != 0 {
             return self
                 .cursor
@@ -222,6 +225,32 @@ impl Parser<'_> {
                 filtered: self.cursor.varint("filtered accesses")?,
                 not_recordable: self.cursor.varint("accesses that cannot be recorded")?,
             },
+        })
+    }
+
+    fn work_of_sites(&mut self) -> Result<Vec<TableWork>> {
+        let work = self.list(2, "work of sites", Self::work)?;
+        match work.len() == self.table.sites.len() {
+            true => Ok(work),
+            false => self.cursor.error(format!(
+                "the work of {} sites, but {} sites",
+                work.len(),
+                self.table.sites.len()
+            )),
+        }
+    }
+
+    fn work(&mut self) -> Result<TableWork> {
+        let instructions = self.cursor.number("instructions")?;
+        let what = self.cursor.varint("number of loads")?;
+        let mut loads = Vec::new();
+        for _ in 0..what >> 1 {
+            loads.push(self.cursor.below(self.table.sites.len(), "site")?);
+        }
+        Ok(TableWork {
+            instructions,
+            loads,
+            from_elsewhere: what & 1 != 0,
         })
     }
 

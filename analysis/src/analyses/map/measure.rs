@@ -54,7 +54,9 @@ impl FromStr for MapMeasure {
             (_, Ok(Measure::Accesses)) => Ok(MapMeasure::Accesses),
             (_, Ok(Measure::Bytes)) => Ok(MapMeasure::Bytes),
             (_, Ok(Measure::Misses(level))) => Ok(MapMeasure::Misses(Some(level))),
-            (_, Err(_)) => Err("expected accesses, bytes, misses, L1, L2, L3 or L4".into()),
+            (_, Ok(Measure::Cycles) | Err(_)) => {
+                Err("expected accesses, bytes, misses, L1, L2, L3 or L4".into())
+            }
         }
     }
 }

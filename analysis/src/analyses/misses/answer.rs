@@ -77,7 +77,7 @@ fn sentence<K>(ranking: &Ranking, subject: &str, first: &Group<K>, measure: Meas
     let share = measure.of(&first.counters) as f64 / measure.of(&total) as f64;
     let verb = match measure {
         Measure::Misses(_) => "causes",
-        Measure::Accesses | Measure::Bytes => "takes",
+        Measure::Accesses | Measure::Bytes | Measure::Cycles => "takes",
     };
     let aside = if measure == ranking.rank_by {
         String::new()

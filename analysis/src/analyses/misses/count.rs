@@ -6,9 +6,10 @@ use std::sync::Arc;
 use trackway_trace::{Batch, Program, Trace};
 
 use super::levels::Levels;
-use super::{answer, details, tables};
+use super::{answer, details, tables, time};
 use crate::model::cache::Caches;
 use crate::model::site_counts::{attribution_table, stores, Bursts, Grouping, Measure, MissesShard};
+use crate::model::time::{Machine, TimedSites};
 use crate::model::Names;
 use crate::{Analysis, Findings, Order, WorkPart};
 
@@ -23,6 +24,7 @@ pub struct Misses {
     source_root: Option<PathBuf>,
     is_detailed: bool,
     bursts: Option<Arc<Bursts>>,
+    machine: Option<Arc<Machine>>,
 }
 
 impl Misses {
@@ -36,7 +38,22 @@ impl Misses {
             source_root: None,
             is_detailed: false,
             bursts: None,
+            machine: None,
         }
+    }
+
+    /// Also estimates the cycles that accesses take on that machine.
+    #[must_use]
+    pub fn with_time(self, machine: Option<Machine>) -> Misses {
+        Misses {
+            machine: machine.map(Arc::new),
+            ..self
+        }
+    }
+
+    /// Whether processes can count parts of it: time must be followed in the order of each thread.
+    pub fn is_timed(&self) -> bool {
+        self.machine.is_some()
     }
 
     /// If the trace was recorded in bursts, says how far shares may lie off those of the whole run.
@@ -82,7 +99,11 @@ impl Analysis for Misses {
     type Shard = MissesShard;
 
     fn order(&self) -> Order {
-        Order::across_threads_if(self.caches.any_shared())
+        let timed = self
+            .machine
+            .as_ref()
+            .is_some_and(|machine| machine.caches.any_shared());
+        Order::across_threads_if(self.caches.any_shared() || timed)
     }
 
     fn start_shard(&self) -> MissesShard {
@@ -94,7 +115,9 @@ impl Analysis for Misses {
     }
 
     fn start_part(&self, part: WorkPart) -> MissesShard {
-        MissesShard::new(&self.caches, part).with_bursts(self.bursts.as_ref(), self.rank_by, &self.caches)
+        MissesShard::new(&self.caches, part)
+            .with_bursts(self.bursts.as_ref(), self.rank_by, &self.caches)
+            .with_time(self.machine.as_ref())
     }
 
     fn takes_runs(&self) -> bool {
@@ -103,6 +126,7 @@ impl Analysis for Misses {
 
     fn take_program(&self, shard: &mut MissesShard, program: &Program) {
         shard.take_sites(program.sites.iter().map(|site| stores(site.kind)));
+        shard.take_timed_sites(|| Arc::new(TimedSites::of(program)));
     }
 
     fn take_batch(&self, shard: &mut MissesShard, batch: &Batch) {
@@ -128,6 +152,7 @@ impl Analysis for Misses {
             working_directory: trace.meta().working_directory.as_ref(),
             source_root: self.source_root(),
             estimates: estimates.as_ref(),
+            timed: self.is_timed(),
         };
         let mut tables: Vec<_> = self
             .groupings
@@ -141,6 +166,9 @@ impl Analysis for Misses {
             estimates: estimates.as_ref(),
         };
         tables.extend(levels.tables());
+        if let Some(machine) = &self.machine {
+            tables.push(time::table(machine, &ranking));
+        }
         tables.push(attribution_table(program, &counters));
         let mut findings = Findings {
             answer: Some(answer::answer(&ranking)),

@@ -6,5 +6,6 @@ mod details;
 mod levels;
 mod packed;
 mod tables;
+mod time;
 
 pub use count::Misses;

@@ -29,6 +29,8 @@ pub(super) struct Ranking<'r> {
     pub source_root: Option<&'r Path>,
     /// What the shares say of the whole run, if only bursts of it were recorded.
     pub estimates: Option<&'r Estimates>,
+    /// Whether there are estimates of cycles.
+    pub timed: bool,
 }
 
 impl Ranking<'_> {
@@ -197,6 +199,9 @@ impl Ranking<'_> {
         }
         if self.caches.any_shared() {
             builder = builder.count("invalidations", |group| group.counters.outcome.invalidations);
+        }
+        if self.timed {
+            builder = builder.count(("cycles", "estimated cycles"), |group| group.counters.cycles);
         }
         let total = self.rank_by.of(&self.total());
         let builder = builder.share("share", |group| (self.rank_by.of(&group.counters), total));

@@ -9,13 +9,10 @@ mod working_set;
 pub use shard::PatternsShard;
 pub use strides::Pattern;
 
-use std::collections::HashMap;
+use trackway_trace::{Batch, Program, Trace};
 
-use trackway_trace::{Batch, Program, Site, Trace};
-
-use crate::model::site_counts::group::type_key;
+use crate::model::site_types::site_types;
 use crate::{Analysis, Findings, Order};
-use strides::{SiteTypes, NO_TYPE};
 
 /// Says of each site how its addresses move, and of the program how much memory it works on.
 #[derive(Debug, Clone)]
@@ -59,61 +56,5 @@ impl Analysis for Patterns {
 
     fn finish(&self, shard: PatternsShard, trace: &Trace) -> Findings {
         tables::findings(self, &shard, trace)
-    }
-}
-
-/// The types of all sites, as small numbers, and how many numbers there are.
-fn site_types(program: &Program) -> (Vec<SiteTypes>, usize) {
-    let mut numbers: HashMap<&str, u32> = HashMap::new();
-    let mut number = |name| match name {
-        "" => NO_TYPE,
-        name => {
-            let next = numbers.len() as u32;
-            *numbers.entry(name).or_insert(next)
-        }
-    };
-    let types = |site: &Site| SiteTypes {
-        accessed: number(plain_name(program.string(type_key(program, site)))),
-        pointed_to: match site.kind.reads() {
-            true => number(pointed_to(program.string(site.value_type))),
-            false => NO_TYPE,
-        },
-    };
-    let types = program.sites.iter().map(types).collect();
-    (types, numbers.len())
-}
-
-/// `node` of `struct node *`; empty if the type is no pointer.
-fn pointed_to(type_name: &str) -> &str {
-    type_name.trim_end().strip_suffix('*').map_or("", plain_name)
-}
-
-fn plain_name(type_name: &str) -> &str {
-    let mut name = type_name.trim();
-    while let Some(rest) = ["const ", "volatile ", "struct ", "class ", "union "]
-        .iter()
-        .find_map(|word| name.strip_prefix(word))
-    {
-        name = rest.trim_start();
-    }
-    name
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pointers_are_known_by_their_names() {
-        for (name, expected) in [
-            ("struct node *", "node"),
-            ("const Cell *", "Cell"),
-            ("double **", "double *"),
-            ("node", ""),
-            ("", ""),
-        ] {
-            assert_eq!(pointed_to(name), expected);
-        }
-        assert_eq!(plain_name("const struct node"), "node");
     }
 }

@@ -3,11 +3,12 @@
 use trackway_trace::{Batch, Lane, Piece, SiteId};
 
 use super::entropy::LineCounts;
-use super::strides::{PointerLoads, SiteStrides, SiteTypes, StrideCounts};
+use super::strides::{PointerLoads, SiteStrides, StrideCounts};
 use super::working_set::{Windows, WorkingSet};
 use super::Patterns;
 use crate::model::cache::LineChanges;
 use crate::model::page_index::{fetch, GROUP_LINES};
+use crate::model::site_types::SiteTypes;
 
 /// Addresses of programs have no more.
 const ADDRESS_BITS: u32 = 47;

@@ -2,6 +2,8 @@
 
 use trackway_trace::named_enum;
 
+use crate::model::site_types::{SiteTypes, NO_TYPE};
+
 /// Strides that are remembered of a site.
 const CANDIDATES: usize = 4;
 /// An access may depend on a pointer that was loaded at most this many accesses before.
@@ -10,9 +12,6 @@ const NEAR: u64 = 16;
 const FEWEST: u64 = 16;
 /// This share makes a pattern.
 const MOST: f64 = 0.7;
-
-/// No type.
-pub(super) const NO_TYPE: u32 = u32::MAX;
 
 named_enum! {
     /// How a site's addresses move.
@@ -24,15 +23,6 @@ named_enum! {
         PointerChase = "pointer chase",
         Random = "random",
     }
-}
-
-/// What is known of types before anything runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct SiteTypes {
-    /// Type of the object, or of the value where there is no object.
-    pub accessed: u32,
-    /// What a loaded pointer points to; none if no pointer is loaded.
-    pub pointed_to: u32,
 }
 
 /// Counts of one site. They add up over threads.

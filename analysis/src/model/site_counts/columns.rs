@@ -92,6 +92,7 @@ impl Sites {
             accesses: tally.accesses,
             bytes: tally.bytes,
             outcome,
+            cycles: 0,
         };
         self.tallies.iter().zip(&self.outcomes).map(counters).collect()
     }

@@ -13,6 +13,8 @@ pub struct SiteCounters {
     pub accesses: u64,
     pub bytes: u64,
     pub outcome: Outcome,
+    /// Estimated cycles; 0 if they were not asked for.
+    pub cycles: u64,
 }
 
 impl AddAssign<&SiteCounters> for SiteCounters {
@@ -20,6 +22,7 @@ impl AddAssign<&SiteCounters> for SiteCounters {
         self.accesses = self.accesses.saturating_add(other.accesses);
         self.bytes = self.bytes.saturating_add(other.bytes);
         self.outcome += &other.outcome;
+        self.cycles = self.cycles.saturating_add(other.cycles);
     }
 }
 

@@ -13,6 +13,8 @@ pub enum Measure {
     Bytes,
     /// Lines missed in the level of that index, 0 for L1.
     Misses(usize),
+    /// Estimated.
+    Cycles,
 }
 
 impl Measure {
@@ -35,6 +37,7 @@ impl Measure {
             Measure::Accesses => "accesses".into(),
             Measure::Bytes => "bytes".into(),
             Measure::Misses(level) => format!("l{}_misses", level + 1),
+            Measure::Cycles => "cycles".into(),
         }
     }
 
@@ -48,6 +51,7 @@ impl Measure {
             Measure::Accesses => counters.accesses,
             Measure::Bytes => counters.bytes,
             Measure::Misses(level) => counters.outcome.misses[level],
+            Measure::Cycles => counters.cycles,
         }
     }
 }
@@ -58,6 +62,7 @@ impl fmt::Display for Measure {
             Measure::Accesses => formatter.write_str("accesses"),
             Measure::Bytes => formatter.write_str("bytes"),
             Measure::Misses(level) => write!(formatter, "L{} misses", level + 1),
+            Measure::Cycles => formatter.write_str("estimated cycles"),
         }
     }
 }
@@ -65,7 +70,7 @@ impl fmt::Display for Measure {
 impl FromStr for Measure {
     type Err = String;
 
-    /// `accesses`, `bytes`, or a level: `L1`, `L2`, ...
+    /// `accesses`, `bytes`, `cycles`, or a level: `L1`, `L2`, ...
     fn from_str(text: &str) -> Result<Measure, String> {
         let level = |text: &str| {
             text.strip_prefix('L')
@@ -74,9 +79,10 @@ impl FromStr for Measure {
         match text {
             "accesses" => Ok(Measure::Accesses),
             "bytes" => Ok(Measure::Bytes),
+            "cycles" => Ok(Measure::Cycles),
             _ => match level(text) {
                 Some(number) if (1..=MAX_LEVELS).contains(&number) => Ok(Measure::Misses(number - 1)),
-                _ => Err("expected accesses, bytes, L1, L2, L3 or L4".into()),
+                _ => Err("expected accesses, bytes, cycles, L1, L2, L3 or L4".into()),
             },
         }
     }

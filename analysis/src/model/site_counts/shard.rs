@@ -12,6 +12,7 @@ use super::part::LinePart;
 use super::plain::PlainSimulation;
 use super::{Measure, SiteCounters};
 use crate::model::cache::{with_form, Caches, Form, LineChanges, Simulation, Simulator, Totals};
+use crate::model::time::{Machine, TimedSites, Timing};
 use crate::WorkPart;
 
 /// Addresses of programs have no more.
@@ -29,6 +30,8 @@ pub struct MissesShard {
     threads: BTreeMap<u32, SiteCounters>,
     /// Totals of the shards that were merged into this one.
     merged: Totals,
+    /// None if time is not estimated.
+    timing: Option<Timing>,
     /// Counts apart by groups of bursts; none if it wasn't recorded in bursts.
     bursts: Option<BurstCounts>,
 }
@@ -42,6 +45,7 @@ impl MissesShard {
             sites: Sites::default(),
             threads: BTreeMap::new(),
             merged: Totals::default(),
+            timing: None,
             bursts: None,
         }
     }
@@ -55,9 +59,20 @@ impl MissesShard {
     ) -> MissesShard {
         let private = caches.private_levels();
         MissesShard {
-            bursts: bursts.map(|bursts| BurstCounts::new(Arc::clone(bursts), measure, private)),
+            // The bursts' own counts know no cycles.
+            bursts: bursts
+                .filter(|_| measure != Measure::Cycles)
+                .map(|bursts| BurstCounts::new(Arc::clone(bursts), measure, private)),
             ..self
         }
+    }
+
+    /// Also estimates how long accesses take on that machine. One of the parts must, which then takes all accesses.
+    pub(crate) fn with_time(self, machine: Option<&Arc<Machine>>) -> MissesShard {
+        let timing = machine
+            .filter(|_| self.counts)
+            .map(|machine| Timing::new(Arc::clone(machine)));
+        MissesShard { timing, ..self }
     }
 
     /// Simulates one of several parts, and counts neither accesses nor bytes.
@@ -73,6 +88,13 @@ impl MissesShard {
         self.sites.take(stores);
     }
 
+    /// Learns what time needs to know of the sites. Sites that the shard knows come first.
+    pub(crate) fn take_timed_sites(&mut self, sites: impl FnOnce() -> Arc<TimedSites>) {
+        if let Some(timing) = &mut self.timing {
+            timing.take_sites(sites());
+        }
+    }
+
     pub(crate) fn take(&mut self, batch: &Batch) {
         if let Some(bursts) = &mut self.bursts {
             bursts.begin(batch, &self.sites);
@@ -83,7 +105,9 @@ impl MissesShard {
         if let Some(bursts) = &mut self.bursts {
             bursts.note_misses(batch, &come_to);
         }
+        let cycles = self.timing.as_mut().map_or(0, |timing| timing.take(batch));
         let thread = self.threads.entry(batch.stream).or_default();
+        thread.cycles = thread.cycles.saturating_add(cycles);
         if self.counts {
             thread.accesses = thread.accesses.saturating_add(batch.access_count());
             thread.bytes = thread.bytes.saturating_add(bytes_of(batch));
@@ -153,6 +177,11 @@ impl MissesShard {
             *self.threads.entry(thread).or_default() += counters;
         }
         self.merged += from.totals();
+        match (&mut self.timing, &from.timing) {
+            (Some(timing), Some(from)) => timing.merge(from),
+            (timing @ None, Some(from)) => *timing = Some(from.summed()),
+            (_, None) => (),
+        }
         if let Some(bursts) = &mut self.bursts {
             bursts.begin_anew(&self.sites);
         }
@@ -172,7 +201,13 @@ impl MissesShard {
     }
 
     pub(crate) fn counters(&self) -> Vec<SiteCounters> {
-        self.sites.counters()
+        let mut counters = self.sites.counters();
+        let cycles = self.timing.iter().flat_map(Timing::cycles);
+        counters
+            .iter_mut()
+            .zip(cycles)
+            .for_each(|(site, cycles)| site.cycles = cycles);
+        counters
     }
 
     pub(crate) fn threads(&self) -> &BTreeMap<u32, SiteCounters> {

@@ -1,0 +1,372 @@
+//! How far a core has come: instructions start in their order as far as the window reaches, loads wait for the values that
+//! their addresses follow from, and instructions end in their order.
+
+use std::collections::VecDeque;
+
+use super::costs::{Costs, AHEAD, SERVING};
+
+/// Stores that wait for their lines, at most; more hold up the program. Intel's Skylake has 56, AMD's Zen 3 64.
+const STORES: usize = 56;
+
+/// Differences below this come from rounding.
+const EXACT_NS: f64 = 1e-6;
+
+/// Lines on their way that are remembered, by their lowest bits: more than there can be misses.
+const ON_THEIR_WAY: usize = 256;
+
+/// What an access is, and what it waits for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Work<'w> {
+    pub site: usize,
+    /// Instructions since the last access.
+    pub instructions: f64,
+    /// Sites whose loads the address follows from.
+    pub loads: &'w [u32],
+    /// The type whose pointer gave the address, if it came from another function.
+    pub pointer: Option<u32>,
+    /// The type that the loaded pointer points to.
+    pub loads_pointer_to: Option<u32>,
+    pub kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Load,
+    Store,
+    /// It ends before anything after it begins.
+    Atomic,
+}
+
+/// What came of an access in the caches.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Served {
+    /// The number of the first line.
+    pub line: u64,
+    /// The farthest level from which a line came; 0 for the first.
+    pub level: usize,
+    /// Lines that each level gave.
+    pub lines: [u64; SERVING],
+    /// Lines that prefetchers asked memory for.
+    pub prefetched: u64,
+    pub translation_ns: f64,
+    /// Pages that nobody accessed before.
+    pub new_pages: u64,
+    /// Whether another core had the line.
+    pub transfer: bool,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Core {
+    /// Instructions so far.
+    position: f64,
+    /// When the last instruction has entered the window.
+    entered: f64,
+    /// When all instructions so far have ended.
+    ended: f64,
+    /// Nothing enters before: the window was full until then.
+    full_until: f64,
+    /// Accesses in the window that held up its end: their positions, and when they ended.
+    held_up: VecDeque<(f64, f64)>,
+    /// When the value of each site's last load arrived.
+    arrived: Vec<f64>,
+    /// When the last pointer to each type arrived.
+    pointers: Vec<f64>,
+    /// When each miss that is under way ends.
+    misses: Vec<f64>,
+    /// When lines arrive that were missed: an access that finds them in the caches' model waits for them, too.
+    on_their_way: Vec<(u64, f64)>,
+    /// When each store that waits has its line; they write in their order.
+    stores: VecDeque<f64>,
+    /// Until when the path from each level is busy.
+    busy_until: [f64; SERVING],
+}
+
+impl Core {
+    pub fn new(sites: usize, types: usize) -> Core {
+        Core {
+            position: 0.0,
+            entered: 0.0,
+            ended: 0.0,
+            full_until: 0.0,
+            held_up: VecDeque::new(),
+            arrived: vec![0.0; sites],
+            pointers: vec![0.0; types],
+            misses: Vec::new(),
+            on_their_way: vec![(0, 0.0); ON_THEIR_WAY],
+            stores: VecDeque::new(),
+            busy_until: [0.0; SERVING],
+        }
+    }
+
+    /// For further sites and types of pointers.
+    pub fn make_room(&mut self, sites: usize, types: usize) {
+        self.arrived.resize(sites.max(self.arrived.len()), 0.0);
+        self.pointers.resize(types.max(self.pointers.len()), 0.0);
+    }
+
+    /// When all instructions so far have ended.
+    pub fn ended(&self) -> f64 {
+        self.ended
+    }
+
+    /// Executes an access, and returns by how much later the program ends because of it and the instructions before it.
+    #[inline(always)]
+    pub fn access(&mut self, costs: &Costs, work: &Work, served: &Served, memory: usize) -> f64 {
+        let own_ns = work.instructions * costs.instruction_ns;
+        self.enter(work.instructions, own_ns, costs.window);
+        let started = self.ended;
+        if served.new_pages > 0 {
+            self.stop_for(served.new_pages as f64 * costs.fault_ns);
+        }
+        let ready = self.ready(work);
+        let done = self.serve(costs, served, ready, memory);
+        let before = self.ended;
+        self.ended = match work.kind {
+            Kind::Store => {
+                self.store(done);
+                (before + own_ns).max(self.entered)
+            }
+            Kind::Load => (before + own_ns).max(done),
+            Kind::Atomic => {
+                self.full_until = self.full_until.max(done);
+                (before + own_ns).max(done)
+            }
+        };
+        if work.kind != Kind::Store {
+            self.arrived[work.site] = done;
+            if let Some(pointed_to) = work.loads_pointer_to {
+                self.pointers[pointed_to as usize] = done;
+            }
+        }
+        if self.ended > before + own_ns + EXACT_NS {
+            self.held_up.push_back((self.position, self.ended));
+        }
+        self.ended - started
+    }
+
+    /// The system takes the processor: all that was begun ends before.
+    fn stop_for(&mut self, ns: f64) {
+        self.ended = self.ended.max(self.entered) + ns;
+        self.full_until = self.full_until.max(self.ended);
+        self.entered = self.entered.max(self.full_until);
+    }
+
+    /// Executes instructions that find all they need in the first level. Returns how long they take.
+    pub fn run_on(&mut self, instructions: f64, costs: &Costs) -> f64 {
+        let own_ns = instructions * costs.instruction_ns;
+        self.enter(instructions, own_ns, costs.window);
+        let before = self.ended;
+        self.ended = (before + own_ns).max(self.entered);
+        self.ended - before
+    }
+
+    #[inline(always)]
+    fn enter(&mut self, instructions: f64, own_ns: f64, window: f64) {
+        self.position += instructions;
+        while let Some(&(position, ended)) = self.held_up.front() {
+            if position + window > self.position {
+                break;
+            }
+            self.full_until = self.full_until.max(ended);
+            self.held_up.pop_front();
+        }
+        self.entered = (self.entered + own_ns).max(self.full_until);
+    }
+
+    /// When the address is known.
+    #[inline(always)]
+    fn ready(&self, work: &Work) -> f64 {
+        let loads = work.loads.iter().map(|&load| self.arrived[load as usize]);
+        let pointer = work.pointer.map(|pointed_to| self.pointers[pointed_to as usize]);
+        loads.chain(pointer).fold(self.entered, f64::max)
+    }
+
+    #[inline(always)]
+    fn serve(&mut self, costs: &Costs, served: &Served, ready: f64, memory: usize) -> f64 {
+        let is_near = served.level == 0 && served.prefetched == 0 && !served.transfer;
+        if is_near && served.translation_ns == 0.0 {
+            let (line, arrives) = self.on_their_way[served.line as usize % ON_THEIR_WAY];
+            let arrives = if line == served.line { arrives } else { 0.0 };
+            return (ready + costs.latency_ns[0]).max(arrives);
+        }
+        self.serve_far(costs, served, ready + served.translation_ns, memory)
+    }
+
+    fn serve_far(&mut self, costs: &Costs, served: &Served, ready: f64, memory: usize) -> f64 {
+        let misses = served.level > 0 || served.transfer;
+        let start = if misses {
+            self.buffer_free(ready, costs.most_misses)
+        } else {
+            ready
+        };
+        let mut begun = start;
+        for level in 1..=memory {
+            if served.lines[level] > 0 {
+                begun = begun.max(self.busy_until[level]);
+                self.busy_until[level] = begun + served.lines[level] as f64 * costs.line_ns[level];
+            }
+        }
+        let latency = match served.transfer {
+            true => costs.transfer_ns.max(costs.latency_ns[served.level]),
+            false => costs.latency_ns[served.level],
+        };
+        let mut done = begun + latency;
+        if served.prefetched > 0 {
+            let path = &mut self.busy_until[memory];
+            *path = path.max(start) + served.prefetched as f64 * costs.line_ns[memory];
+            done = done.max(*path - AHEAD * costs.line_ns[memory]);
+        }
+        if misses {
+            self.misses.push(done);
+            self.on_their_way[served.line as usize % ON_THEIR_WAY] = (served.line, done);
+        }
+        done
+    }
+
+    /// When a miss that could begin at `ready` has a buffer.
+    fn buffer_free(&mut self, ready: f64, most: usize) -> f64 {
+        self.misses.retain(|&end| end > ready);
+        let mut start = ready;
+        while self.misses.len() >= most {
+            let first = (0..self.misses.len()).min_by(|&a, &b| self.misses[a].total_cmp(&self.misses[b]));
+            let Some(first) = first else { break };
+            start = start.max(self.misses.swap_remove(first));
+        }
+        start
+    }
+
+    /// A store leaves the window at once, and waits elsewhere for its line and its turn.
+    fn store(&mut self, done: f64) {
+        let turn = self.stores.back().copied().unwrap_or_default();
+        self.stores.push_back(done.max(turn));
+        if self.stores.len() > STORES {
+            let oldest = self.stores.pop_front().unwrap_or_default();
+            self.full_until = self.full_until.max(oldest);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MEMORY: usize = 2;
+
+    /// Round figures: an instruction takes 1 ns.
+    fn costs() -> Costs {
+        Costs {
+            latency_ns: [4.0, 14.0, 100.0, 0.0, 0.0],
+            line_ns: [1.0, 2.0, 5.0, 0.0, 0.0],
+            translation_ns: [7.0, 30.0],
+            fault_ns: 500.0,
+            transfer_ns: 50.0,
+            most_misses: 10,
+            window: 100.0,
+            ghz: 1.0,
+            instruction_ns: 1.0,
+        }
+    }
+
+    fn load(loads: &[u32], instructions: f64) -> Work<'_> {
+        Work {
+            site: 0,
+            instructions,
+            loads,
+            pointer: None,
+            loads_pointer_to: None,
+            kind: Kind::Load,
+        }
+    }
+
+    fn from(level: usize) -> Served {
+        let mut served = Served {
+            level,
+            ..Served::default()
+        };
+        served.lines[level] = u64::from(level > 0);
+        served
+    }
+
+    fn time(count: usize, work: &Work, served: &Served) -> f64 {
+        let (costs, mut core) = (costs(), Core::new(1, 1));
+        let each = (0..count).map(|_| core.access(&costs, work, served, MEMORY));
+        each.sum()
+    }
+
+    #[test]
+    fn a_chain_of_misses_takes_the_latency_of_each() {
+        let chain = time(1000, &load(&[0], 2.0), &from(MEMORY));
+        assert!((chain / 1000.0 - 100.0).abs() < 1.0, "{chain}");
+    }
+
+    #[test]
+    fn a_line_on_its_way_is_waited_for() {
+        let (costs, mut core) = (costs(), Core::new(1, 1));
+        let (first, again) = (from(MEMORY), from(0));
+        let mut sum = 0.0;
+        for line in 0..1000 {
+            sum += core.access(&costs, &load(&[0], 1.0), &Served { line, ..first }, MEMORY);
+            sum += core.access(&costs, &load(&[], 1.0), &Served { line, ..again }, MEMORY);
+        }
+        assert!((sum / 1000.0 - 100.0).abs() < 5.0, "{sum}");
+    }
+
+    #[test]
+    fn independent_misses_overlap_as_far_as_there_are_buffers() {
+        let independent = time(1000, &load(&[], 2.0), &from(MEMORY));
+        assert!((independent / 1000.0 - 10.0).abs() < 0.5, "{independent}");
+    }
+
+    #[test]
+    fn or_as_far_as_the_window_reaches() {
+        // With 50 instructions from miss to miss, two are in the window.
+        let sparse = time(1000, &load(&[], 50.0), &from(MEMORY));
+        assert!((sparse / 1000.0 - 50.0).abs() < 3.0, "{sparse}");
+        let sparser = time(1000, &load(&[], 100.0), &from(MEMORY));
+        assert!((sparser / 1000.0 - 100.0).abs() < 3.0, "{sparser}");
+    }
+
+    #[test]
+    fn hits_cost_what_is_executed() {
+        let hits = time(1000, &load(&[], 3.0), &from(0));
+        assert!((hits / 1000.0 - 3.0).abs() < 0.1, "{hits}");
+        let chain = time(1000, &load(&[0], 3.0), &from(0));
+        assert!((chain / 1000.0 - 4.0).abs() < 0.1, "{chain}");
+    }
+
+    #[test]
+    fn stores_wait_elsewhere_until_there_are_too_many() {
+        let store = Work {
+            kind: Kind::Store,
+            ..load(&[], 2.0)
+        };
+        let few = time(40, &store, &from(MEMORY));
+        assert!((few - 80.0).abs() < 1.0, "{few}");
+        let many = time(10_000, &store, &from(MEMORY));
+        assert!((many / 10_000.0 - 10.0).abs() < 0.5, "{many}");
+    }
+
+    #[test]
+    fn memory_gives_lines_at_its_rate() {
+        let ahead = Served {
+            prefetched: 1,
+            ..from(1)
+        };
+        let stream = time(10_000, &load(&[], 2.0), &ahead);
+        assert!((stream / 10_000.0 - 5.0).abs() < 0.1, "{stream}");
+    }
+
+    #[test]
+    fn atomics_overlap_with_nothing() {
+        let atomic = Work {
+            kind: Kind::Atomic,
+            ..load(&[], 2.0)
+        };
+        let contended = Served {
+            transfer: true,
+            ..from(1)
+        };
+        let all = time(1000, &atomic, &contended);
+        assert!((all / 1000.0 - 52.0).abs() < 1.0, "{all}");
+    }
+}

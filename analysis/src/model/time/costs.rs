@@ -1,0 +1,39 @@
+//! What the parts of a machine cost one of its cores.
+
+use crate::model::cache::{Caches, MAX_LEVELS, MAX_TLB_LEVELS};
+
+/// Levels that can serve an access: the caches, and memory.
+pub(super) const SERVING: usize = MAX_LEVELS + 1;
+
+/// Lines that a prefetcher may be ahead of the program before the program waits for memory.
+pub(super) const AHEAD: f64 = 16.0;
+
+/// What memory costs one core of a machine. Times are in nanoseconds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Costs {
+    /// From a load to the use of its value, by level; memory comes after the last cache.
+    pub latency_ns: [f64; SERVING],
+    /// Time per line where independent loads stream from that level.
+    pub line_ns: [f64; SERVING],
+    /// A miss of each level of the TLB, beyond the access.
+    pub translation_ns: [f64; MAX_TLB_LEVELS],
+    /// The first access to a page, which the system then provides.
+    pub fault_ns: f64,
+    /// Time until a core has a line that another one has just written.
+    pub transfer_ns: f64,
+    /// Independent misses that overlap.
+    pub most_misses: usize,
+    /// Instructions in flight.
+    pub window: f64,
+    /// Cycles in a nanosecond.
+    pub ghz: f64,
+    /// Time per instruction of code that waits for nothing.
+    pub instruction_ns: f64,
+}
+
+impl Costs {
+    /// The place of memory among the levels of these caches.
+    pub(super) fn memory(caches: &Caches) -> usize {
+        caches.levels().len()
+    }
+}

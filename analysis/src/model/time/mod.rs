@@ -1,0 +1,267 @@
+//! The model of time: what a program waits for. `docs/verbs/time.md` defines what it counts.
+//!
+//! Caches say which level serves each access, [`core`] how much of that the program waits for.
+
+mod core;
+mod costs;
+mod sites;
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+use trackway_trace::{Batch, Lane, Piece};
+
+use self::core::{Core, Served};
+use super::cache::{Access, Caches, LineChanges, Outcome, Simulator, Totals};
+use super::site_counts::address_space;
+pub use costs::Costs;
+pub(crate) use sites::TimedSites;
+
+/// A machine: its caches with their prefetchers, and what they cost.
+#[derive(Debug, Clone)]
+pub struct Machine {
+    pub caches: Caches,
+    pub costs: Costs,
+}
+
+impl Machine {
+    /// How long so many cycles take.
+    pub fn nanoseconds(&self, cycles: u64) -> u64 {
+        (cycles as f64 / self.costs.ghz).round() as u64
+    }
+
+    fn cycles(&self, ns: f64) -> u64 {
+        (ns * self.costs.ghz).round() as u64
+    }
+}
+
+/// The time that the accesses of some streams take, as far as it has come.
+#[derive(Debug)]
+pub(crate) struct Timing {
+    machine: Arc<Machine>,
+    sites: Arc<TimedSites>,
+    /// One for each stream, or one for all if a level is shared.
+    caches: BTreeMap<u32, Levels>,
+    cores: BTreeMap<u32, Core>,
+    /// Nanoseconds of each site.
+    spent: Vec<f64>,
+}
+
+impl Timing {
+    /// The caches must have at least one level, else there is nothing to time.
+    pub fn new(machine: Arc<Machine>) -> Timing {
+        Timing {
+            machine,
+            sites: Arc::default(),
+            caches: BTreeMap::new(),
+            cores: BTreeMap::new(),
+            spent: Vec::new(),
+        }
+    }
+
+    /// Learns the program's sites. Sites that it knows come first.
+    pub fn take_sites(&mut self, sites: Arc<TimedSites>) {
+        self.spent.resize(sites.count().max(self.spent.len()), 0.0);
+        for core in self.cores.values_mut() {
+            core.make_room(sites.count(), sites.type_count);
+        }
+        self.sites = sites;
+    }
+
+    /// Returns by how many cycles the batch's stream ends later.
+    pub fn take(&mut self, batch: &Batch) -> u64 {
+        let shared = self.machine.caches.any_shared();
+        let key = if shared { 0 } else { batch.stream };
+        let machine = &*self.machine;
+        let Some(levels) = levels_of(&mut self.caches, key, machine) else {
+            return 0;
+        };
+        let sites = &*self.sites;
+        let core = self.cores.entry(batch.stream);
+        let core = core.or_insert_with(|| Core::new(sites.count(), sites.type_count));
+        let before = core.ended();
+        let mut run = CoreRun {
+            costs: &machine.costs,
+            memory: Costs::memory(&machine.caches),
+            cpu: levels.simulator.core_of(batch.stream),
+            process: address_space(batch, shared),
+            levels,
+            sites,
+            core,
+            spent: &mut self.spent,
+        };
+        for piece in batch.pieces() {
+            match piece {
+                Piece::Accesses(range) => range.for_each(|index| {
+                    let site = batch.site[index].index();
+                    run.access(site, batch.address[index], batch.length(index));
+                }),
+                Piece::Run(piece) => run.run(batch.lanes(piece), piece.count),
+            }
+        }
+        machine.cycles(core.ended()) - machine.cycles(before)
+    }
+
+    /// Streams are in one of both only.
+    pub fn merge(&mut self, from: &Timing) {
+        self.spent.resize(from.spent.len().max(self.spent.len()), 0.0);
+        self.spent
+            .iter_mut()
+            .zip(&from.spent)
+            .for_each(|(sum, more)| *sum += more);
+    }
+
+    /// What it found, without what it would need to go on.
+    pub fn summed(&self) -> Timing {
+        let mut summed = Timing::new(Arc::clone(&self.machine));
+        summed.merge(self);
+        summed
+    }
+
+    /// Cycles of each site.
+    pub fn cycles(&self) -> impl Iterator<Item = u64> + '_ {
+        self.spent.iter().map(|&ns| self.machine.cycles(ns))
+    }
+}
+
+fn levels_of<'l>(all: &'l mut BTreeMap<u32, Levels>, key: u32, machine: &Machine) -> Option<&'l mut Levels> {
+    if !all.contains_key(&key) {
+        all.insert(key, Levels::new(&machine.caches)?);
+    }
+    all.get_mut(&key)
+}
+
+/// Caches, and what accesses have done in them.
+#[derive(Debug)]
+struct Levels {
+    simulator: Simulator,
+    changes: LineChanges,
+    seen: Totals,
+    seen_changes: u64,
+    outcome: Outcome,
+    line_bytes: u64,
+    /// The pages that were accessed.
+    pages: HashSet<u64>,
+    page_bytes: u64,
+}
+
+impl Levels {
+    fn new(caches: &Caches) -> Option<Levels> {
+        Some(Levels {
+            simulator: Simulator::new(caches)?,
+            changes: caches.line_changes()?,
+            seen: Totals::default(),
+            seen_changes: 0,
+            outcome: Outcome::default(),
+            line_bytes: caches.levels().first()?.geometry.line_bytes.into(),
+            pages: HashSet::new(),
+            page_bytes: caches.page_bytes(),
+        })
+    }
+
+    /// How many of the pages of an access are new. Only a page that the TLB lacked can be.
+    fn new_pages(&mut self, access: &Access) -> u64 {
+        if self.outcome.tlb_misses[0] == 0 {
+            return 0;
+        }
+        let last = access.address.saturating_add(access.length.saturating_sub(1));
+        let pages = access.address / self.page_bytes..=last / self.page_bytes;
+        pages.map(|page| u64::from(self.pages.insert(page))).sum()
+    }
+
+    /// What the last access did, since [`Levels::seen`].
+    fn served(&mut self, costs: &Costs, memory: usize) -> Served {
+        let outcome = std::mem::take(&mut self.outcome);
+        let totals = self.simulator.totals();
+        let traffic = totals.traffic - self.seen.traffic;
+        self.seen = totals;
+        let mut served = Served {
+            transfer: traffic.transfers + traffic.interventions + outcome.invalidations > 0,
+            ..Served::default()
+        };
+        for level in 1..=memory {
+            let further = if level < memory { outcome.misses[level] } else { 0 };
+            served.lines[level] = outcome.misses[level - 1].saturating_sub(further);
+            if served.lines[level] > 0 {
+                served.level = level;
+            }
+        }
+        let from_memory = traffic.bytes_read / self.line_bytes;
+        served.prefetched = from_memory.saturating_sub(served.lines[memory]);
+        let missed = outcome.tlb_misses.iter().zip(costs.translation_ns);
+        let missed = missed.filter(|(&misses, _)| misses > 0);
+        served.translation_ns = missed.map(|(_, ns)| ns).fold(0.0, f64::max);
+        served
+    }
+}
+
+/// A core while it takes a batch.
+struct CoreRun<'r> {
+    costs: &'r Costs,
+    memory: usize,
+    cpu: usize,
+    process: u64,
+    levels: &'r mut Levels,
+    sites: &'r TimedSites,
+    core: &'r mut Core,
+    spent: &'r mut [f64],
+}
+
+impl CoreRun<'_> {
+    /// Returns whether the caches changed.
+    #[inline(always)]
+    fn access(&mut self, site: usize, address: u64, length: u64) -> bool {
+        let levels = &mut *self.levels;
+        let access = Access {
+            core: self.cpu,
+            site,
+            address: address ^ self.process,
+            length,
+            is_write: self.sites.is_store(site),
+        };
+        levels.simulator.access(&access, &mut levels.outcome);
+        let changes = levels.simulator.changes();
+        let changed = changes != levels.seen_changes;
+        let line = access.address / levels.line_bytes;
+        let served = match changed || levels.outcome.misses[0] > 0 {
+            true => {
+                levels.seen_changes = changes;
+                let new_pages = levels.new_pages(&access);
+                Served {
+                    line,
+                    new_pages,
+                    ..levels.served(self.costs, self.memory)
+                }
+            }
+            false => Served {
+                line,
+                ..Served::default()
+            },
+        };
+        let work = self.sites.work(site);
+        self.spent[site] += self.core.access(self.costs, &work, &served, self.memory);
+        changed
+    }
+
+    fn run(&mut self, lanes: &[Lane], count: u64) {
+        self.levels.changes.begin(lanes, count);
+        while let Some(iteration) = self.levels.changes.next_iteration() {
+            let mut changed = false;
+            for lane in lanes {
+                changed |= self.access(lane.site.index(), lane.address_in(iteration), lane.size.into());
+            }
+            self.levels.changes.simulated(lanes, changed);
+            let next = self.levels.changes.next_iteration().unwrap_or(count);
+            self.run_on(lanes, next - iteration - 1);
+        }
+    }
+
+    /// Iterations that find all they need in the first level.
+    fn run_on(&mut self, lanes: &[Lane], count: u64) {
+        for lane in lanes {
+            let site = lane.site.index();
+            let instructions = self.sites.instructions(site) * count as f64;
+            self.spent[site] += self.core.run_on(instructions, self.costs);
+        }
+    }
+}

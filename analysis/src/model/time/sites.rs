@@ -1,0 +1,91 @@
+//! What is known of each site before anything runs.
+
+use std::ops::Range;
+
+use trackway_trace::{AccessKind, Program, SiteWork};
+
+use super::core::{Kind, Work};
+use crate::model::site_counts::stores;
+use crate::model::site_types::{site_types, SiteTypes, NO_TYPE};
+
+/// Instructions for each access where nothing is known of them. Of machine code, about every third instruction accesses
+/// memory.
+const USUAL_INSTRUCTIONS: f64 = 3.0;
+
+/// The sites of a program as the model of time needs them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct TimedSites {
+    sites: Vec<TimedSite>,
+    loads: Vec<u32>,
+    pub type_count: usize,
+}
+
+#[derive(Debug, Clone)]
+struct TimedSite {
+    instructions: f64,
+    /// In the list of loads.
+    loads: Range<u32>,
+    pointer: Option<u32>,
+    loads_pointer_to: Option<u32>,
+    kind: Kind,
+}
+
+impl TimedSites {
+    pub fn of(program: &Program) -> TimedSites {
+        let (types, type_count) = site_types(program);
+        let mut all = TimedSites {
+            type_count,
+            ..TimedSites::default()
+        };
+        for ((site, work), types) in program.sites.iter().zip(&program.work).zip(&types) {
+            all.push(site.kind, work.as_ref(), types);
+        }
+        all
+    }
+
+    fn push(&mut self, kind: AccessKind, work: Option<&SiteWork>, types: &SiteTypes) {
+        let first = self.loads.len() as u32;
+        let loads = work.iter().flat_map(|work| &work.loads);
+        self.loads.extend(loads.map(|load| load.0));
+        let known = |number: u32| (number != NO_TYPE).then_some(number);
+        let from_elsewhere = work.is_none_or(|work| work.from_elsewhere);
+        self.sites.push(TimedSite {
+            instructions: work.map_or(USUAL_INSTRUCTIONS, |work| f64::from(work.instructions.max(1))),
+            loads: first..self.loads.len() as u32,
+            pointer: known(types.accessed).filter(|_| from_elsewhere),
+            loads_pointer_to: known(types.pointed_to),
+            kind: match kind {
+                AccessKind::AtomicReadModifyWrite | AccessKind::AtomicCompareExchange => Kind::Atomic,
+                kind if stores(kind) => Kind::Store,
+                _ => Kind::Load,
+            },
+        });
+    }
+
+    pub fn count(&self) -> usize {
+        self.sites.len()
+    }
+
+    #[inline(always)]
+    pub fn is_store(&self, site: usize) -> bool {
+        self.sites[site].kind != Kind::Load
+    }
+
+    #[inline(always)]
+    pub fn instructions(&self, site: usize) -> f64 {
+        self.sites[site].instructions
+    }
+
+    #[inline(always)]
+    pub(super) fn work(&self, site: usize) -> Work<'_> {
+        let timed = &self.sites[site];
+        Work {
+            site,
+            instructions: timed.instructions,
+            loads: &self.loads[timed.loads.start as usize..timed.loads.end as usize],
+            pointer: timed.pointer,
+            loads_pointer_to: timed.loads_pointer_to,
+            kind: timed.kind,
+        }
+    }
+}

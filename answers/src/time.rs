@@ -1,0 +1,158 @@
+//! Whose time accesses take.
+
+use std::io;
+use std::path::Path;
+use std::sync::OnceLock;
+
+use clap::Args;
+use trackway_analysis::cache::{Caches, Prefetch, Prefetcher, TlbLevel, MAX_LEVELS};
+use trackway_analysis::time::{Costs, Machine};
+use trackway_machine::{preset_names, Calibration, CostsError, LevelCosts, MemoryCosts};
+use trackway_trace::Trace;
+
+use crate::failure::Failure;
+
+/// Prefetchers of the first and of the second level if the caches have none: what Intel and AMD describe comes near.
+const L1_LINES_AHEAD: u32 = 2;
+const L2_LINES_AHEAD: u32 = 8;
+/// TLBs if the caches have none.
+const USUAL_TLBS: [TlbLevel; 2] = [
+    TlbLevel { entries: 64, ways: 4 },
+    TlbLevel {
+        entries: 1536,
+        ways: 12,
+    },
+];
+
+/// Whether time is estimated, and that of which machine.
+#[derive(Debug, Clone, Default, PartialEq, Args)]
+pub struct TimeArguments {
+    /// Estimate cycles too: what the program waits for, by the latencies and bandwidths of a machine; docs/verbs/time.md
+    #[arg(long)]
+    pub time: bool,
+    /// The machine of --time: a preset, or a file of `trackway calibrate --output` [default: this machine, if it is of
+    /// the kind that recorded]
+    #[arg(long, value_name = "NAME|FILE.toml", value_parser = named, requires = "time")]
+    pub machine: Option<MemoryCosts>,
+    /// This machine, once it is known: answers that are kept hold for its figures.
+    #[arg(skip)]
+    own: OnceLock<MemoryCosts>,
+}
+
+impl TimeArguments {
+    /// Finds the figures of this machine if they will be needed. They are measured if that wasn't done before.
+    pub fn prepare(&self) -> Result<(), Failure> {
+        if self.time && self.machine.is_none() && self.own.get().is_none() {
+            let own = MemoryCosts::for_this_machine(|_| ()).map_err(failure)?;
+            let _ = self.own.set(own);
+        }
+        Ok(())
+    }
+
+    /// The machine whose time is to be estimated, if any, with these caches.
+    pub fn machine(
+        &self,
+        caches: &Caches,
+        trace: &Trace,
+        warnings: &mut Vec<String>,
+    ) -> Result<Option<Machine>, Failure> {
+        if !self.time {
+            return Ok(None);
+        }
+        if caches.levels().is_empty() {
+            return Err(Failure::new(
+                "--time: without caches nothing tells what takes time; drop --cache none",
+            ));
+        }
+        self.prepare()?;
+        let costs = match (&self.machine, self.own.get()) {
+            (Some(chosen), _) => chosen,
+            (None, Some(own)) if own.processor == trace.meta().cpu_model => own,
+            _ => return Err(foreign(&trace.meta().cpu_model)),
+        };
+        if costs.levels.len() != caches.levels().len() + 1 {
+            warnings.push(format!(
+                "time is that of {} with {} levels of cache, but {} are simulated: levels count by their numbers",
+                costs.processor,
+                costs.levels.len() - 1,
+                caches.levels().len()
+            ));
+        }
+        let caches = with_prefetchers(caches)?;
+        let costs = costs_of(costs, caches.levels().len());
+        Ok(Some(Machine { caches, costs }))
+    }
+}
+
+fn foreign(recorded_on: &str) -> Failure {
+    let presets: Vec<&str> = preset_names().collect();
+    failure(format!(
+        "the trace was recorded on {recorded_on:?}, which isn't this machine; name a preset ({}), or a file that \
+         `trackway calibrate --output FILE.toml` writes on that machine",
+        presets.join(", ")
+    ))
+}
+
+fn failure(error: impl std::fmt::Display) -> Failure {
+    Failure::new(format!("--time: {error}"))
+}
+
+fn named(name: &str) -> Result<MemoryCosts, CostsError> {
+    if !name.ends_with(".toml") {
+        return MemoryCosts::preset(name);
+    }
+    let path = Path::new(name);
+    let read = Calibration::read(path)?;
+    let missing = || CostsError::Io {
+        path: path.to_owned(),
+        source: io::ErrorKind::NotFound.into(),
+    };
+    Ok(read.ok_or_else(missing)?.costs)
+}
+
+/// The caches as time needs them: most machines foresee strides, and all translate addresses.
+fn with_prefetchers(caches: &Caches) -> Result<Caches, Failure> {
+    let mut levels = caches.levels().to_vec();
+    if !levels.iter().any(|level| level.prefetch.is_on()) {
+        for (level, degree) in levels.iter_mut().zip([L1_LINES_AHEAD, L2_LINES_AHEAD]) {
+            level.prefetch = Prefetch {
+                kind: Prefetcher::Stride,
+                degree,
+            };
+        }
+    }
+    let tlbs = match caches.tlbs() {
+        [] => USUAL_TLBS.to_vec(),
+        tlbs => tlbs.to_vec(),
+    };
+    let timed = Caches::new(levels)
+        .and_then(|timed| timed.with_tlbs(tlbs, caches.page_bytes()))
+        .and_then(|timed| timed.with_cores(caches.cores()));
+    timed.map_err(failure)
+}
+
+fn costs_of(costs: &MemoryCosts, caches: usize) -> Costs {
+    let of_level = |figure: &dyn Fn(&LevelCosts) -> f64| {
+        let mut figures = [0.0; MAX_LEVELS + 1];
+        for (level, place) in figures.iter_mut().enumerate().take(caches + 1) {
+            let last_cache = costs.levels.len().saturating_sub(2);
+            *place = figure(match level < caches {
+                true => &costs.levels[level.min(last_cache)],
+                false => costs.memory(),
+            });
+        }
+        figures
+    };
+    let memory_ns = costs.memory().latency_ns;
+    Costs {
+        latency_ns: of_level(&|level| level.latency_ns),
+        line_ns: of_level(&|level| level.line_ns),
+        translation_ns: [costs.tlb.second_level_ns, costs.tlb.walk_ns],
+        fault_ns: std::env::var("FAULT").ok().and_then(|f| f.parse().ok()).unwrap_or(1750.0),
+        transfer_ns: costs.transfer_ns.unwrap_or(memory_ns),
+        most_misses: costs.most_misses as usize,
+        window: costs.window.into(),
+        ghz: costs.ghz,
+        instruction_ns: 1.0 / (costs.width * costs.ghz),
+    }
+}
