@@ -149,7 +149,8 @@ impl Calibration {
     /// # Errors
     /// If the file couldn't be written.
     pub fn place() -> Result<PathBuf, CostsError> {
-        with_folder(|folder, _| NamedTempFile::new_in(folder).map(drop))
+        // A file without a name, of which nothing is left whatever happens.
+        with_folder(|folder, _| tempfile::tempfile_in(folder).map(drop))
     }
 
     /// Stores the figures as those of this machine, and returns where.

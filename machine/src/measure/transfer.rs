@@ -8,10 +8,13 @@ use super::pinned::pin;
 
 /// What ends the partner.
 const END: u64 = u64::MAX;
-const ROUND_TRIPS: u64 = 200;
+/// So few that some rounds end while both threads run, however busy the cores are.
+const ROUND_TRIPS: u64 = 50;
+const ROUNDS: usize = 500;
 /// Other threads may run on the cores; then a round takes milliseconds.
-const MOST_TIME: Duration = Duration::from_millis(60);
-const ROUNDS: usize = 100;
+const MOST_TIME: Duration = Duration::from_millis(100);
+/// What takes longer is the system's time to let the other thread run.
+pub const MOST_NS: f64 = 10_000.0;
 
 /// A word with no other on its line, nor on the one that is fetched with it.
 #[repr(align(256))]
