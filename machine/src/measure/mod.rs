@@ -65,7 +65,7 @@ impl Calibration {
                 bench.pass(&mut tell);
                 if pass < PASSES && began.elapsed() > MOST_TIME {
                     bench.notes.push(format!(
-                        "other programs used the processors: {pass} of {PASSES} passes in {:.0} s",
+                        "other programs used the processors: {pass} of {PASSES} passes in {:.0} s; measure again while they rest",
                         began.elapsed().as_secs_f64()
                     ));
                     break;

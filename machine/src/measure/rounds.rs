@@ -26,7 +26,7 @@ impl Rounds {
         Some((values[values.len() / 2] - least) / least)
     }
 
-    /// Of each pass, from the least on.
+    /// The values of all passes, from the least on.
     fn values(&self) -> Vec<f64> {
         let mut values: Vec<f64> = self.passes.iter().filter_map(|pass| undisturbed(pass)).collect();
         values.sort_by(f64::total_cmp);
