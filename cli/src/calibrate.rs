@@ -14,7 +14,7 @@ use trackway_trace::output_file::Existing;
 
 use crate::failure::Failure;
 
-const AGAIN: &str = "to measure, use `trackway calibrate --force`";
+const MEASURE: &str = "use `trackway calibrate --force` to measure";
 
 /// Measure what memory costs on this machine
 ///
@@ -70,15 +70,15 @@ fn figures(arguments: &CalibrateArguments) -> Result<(Calibration, String), Fail
     if !arguments.force {
         match Calibration::stored() {
             Ok(Some(calibration)) => {
-                let answer = format!("{}; {AGAIN} again", described(&calibration));
+                let answer = format!("{}; {MEASURE} again", described(&calibration));
                 return Ok((calibration, answer));
             }
             Ok(None) if arguments.show => {
                 return Err(Failure::new(format!(
-                    "this machine hasn't been measured; {AGAIN}"
+                    "this machine hasn't been measured; {MEASURE} it"
                 )))
             }
-            Err(error) if arguments.show => return Err(Failure::new(format!("{error}; {AGAIN}"))),
+            Err(error) if arguments.show => return Err(Failure::new(format!("{error}; {MEASURE} this one"))),
             Err(error @ (CostsError::File { .. } | CostsError::OtherMachine { .. })) => {
                 output::say(format!("{error}; measuring again"));
             }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::costs::MemoryCosts;
 
-/// How often each figure is measured, some time apart.
+/// How often each figure is measured, some time apart, unless the machine is too busy.
 pub(crate) const PASSES: u32 = 5;
 /// Steps of a pass.
 pub(crate) const PARTS: u32 = 6;
@@ -27,7 +27,7 @@ pub struct Measured {
     pub took_s: f64,
     /// What the figures lack.
     pub notes: Vec<String>,
-    /// The difference between the greatest and the least result of the passes over the figure, by the figure's name:
+    /// By how much the middle one of the passes lies above the least, as a share of it; by the figure's name:
     /// `ghz`, or the level's name and the field's, such as `L1 latency_ns`.
     pub spread: BTreeMap<String, f64>,
 }

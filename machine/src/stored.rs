@@ -22,6 +22,8 @@ pub enum Event<'e> {
     Measuring { why: &'e str },
     /// How far that is.
     Step(Step),
+    /// What the measured figures lack, such as a quiet machine.
+    Doubt { note: &'e str },
     /// They were measured, and are in this file for the next time.
     Stored { path: &'e Path },
     /// They were measured, but couldn't be stored.
@@ -80,6 +82,9 @@ impl MemoryCosts {
         };
         tell(Event::Measuring { why: &why });
         let calibration = Calibration::measure(|step| tell(Event::Step(step)))?;
+        for note in calibration.measured.iter().flat_map(|measured| &measured.notes) {
+            tell(Event::Doubt { note });
+        }
         match calibration.store() {
             Ok(path) => tell(Event::Stored { path: &path }),
             Err(error) => tell(Event::NotStored { error: &error }),
@@ -149,7 +154,8 @@ impl Calibration {
     /// # Errors
     /// If the file couldn't be written.
     pub fn place() -> Result<PathBuf, CostsError> {
-        with_folder(|folder, _| NamedTempFile::new_in(folder).map(drop))
+        // A file without a name, of which nothing is left whatever happens.
+        with_folder(|folder, _| tempfile::tempfile_in(folder).map(drop))
     }
 
     /// Stores the figures as those of this machine, and returns where.

@@ -157,7 +157,7 @@ impl Level {
         let slow_ns = largest.latency.value()?;
         (fitting.bytes < largest.bytes).then(|| {
             format!(
-                "{}: of {} KiB, {} were found in the cache, and {} took {slow_ns:.0} ns per load: others use the rest",
+                "{}: of {} KiB, {} were found in the cache, and {} took {slow_ns:.0} ns per load: others have the rest",
                 self.name,
                 self.size_bytes.unwrap_or(0) >> 10,
                 fitting.bytes >> 10,

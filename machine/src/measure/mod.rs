@@ -18,7 +18,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::calibration::{Calibration, Measured, Step, PASSES};
-use crate::costs::MemoryCosts;
+use crate::costs::{LevelCosts, MemoryCosts};
 use crate::error::CostsError;
 use crate::memory_left::allowed_bytes;
 use crate::processor::{caches, home, processor_name, window};
@@ -37,6 +37,8 @@ const WITH_ORDER: f64 = 1.0 + 4.0 / 128.0;
 const SPEED_ROUNDS: usize = 60;
 /// A core that was idle takes some time to reach its speed.
 const WARM_UP: Duration = Duration::from_millis(100);
+/// After this time no other pass begins.
+const MOST_TIME: Duration = Duration::from_secs(6);
 
 impl Calibration {
     /// Measures this machine, which takes some seconds. `progress` is called before each step.
@@ -59,8 +61,15 @@ impl Calibration {
             };
             tell("memory is prepared");
             let mut bench = Bench::new()?;
-            for _ in 0..PASSES {
+            for pass in 1..=PASSES {
                 bench.pass(&mut tell);
+                if pass < PASSES && began.elapsed() > MOST_TIME {
+                    bench.notes.push(format!(
+                        "other programs used the processors: {pass} of {PASSES} passes in {:.0} s; measure again while they rest",
+                        began.elapsed().as_secs_f64()
+                    ));
+                    break;
+                }
             }
             bench.calibration()
         });
@@ -86,6 +95,7 @@ struct Bench {
     addition: Rounds,
     /// By partner.
     transfers: Vec<(usize, Rounds)>,
+    notes: Vec<String>,
 }
 
 impl Bench {
@@ -115,6 +125,7 @@ impl Bench {
             cycle: Rounds::default(),
             addition: Rounds::default(),
             transfers: transfers.collect(),
+            notes: note_on_pages().into_iter().collect(),
         })
     }
 
@@ -167,7 +178,7 @@ impl Bench {
         Some(MemoryCosts {
             processor: processor_name(),
             ghz: rounded(1.0 / cycle_ns),
-            levels: self.levels.iter().map(Level::costs).collect::<Option<_>>()?,
+            levels: ordered(self.levels.iter().map(Level::costs).collect::<Option<_>>()?),
             tlb: self.tlb.costs()?,
             transfer_ns: self.transfer().and_then(Rounds::value).map(rounded),
             most_misses: self.overlap.most_misses(self.levels.last()?.latency_ns()?)?,
@@ -176,20 +187,24 @@ impl Bench {
         })
     }
 
-    /// That of the partner in the middle: some cores are nearer than others.
+    /// That of the partner in the middle: some cores are nearer than others. None where no two threads ran at once.
     fn transfer(&self) -> Option<&Rounds> {
-        let mut transfers: Vec<&Rounds> = self.transfers.iter().map(|(_, rounds)| rounds).collect();
-        transfers.sort_by(|one, other| {
-            one.value()
-                .unwrap_or(0.0)
-                .total_cmp(&other.value().unwrap_or(0.0))
-        });
-        transfers.get(transfers.len() / 2).copied()
+        let mut transfers: Vec<(f64, &Rounds)> = self
+            .transfers
+            .iter()
+            .filter_map(|(_, rounds)| Some((rounds.value()?, rounds)))
+            .filter(|(ns, _)| *ns <= transfer::MOST_NS)
+            .collect();
+        transfers.sort_by(|one, other| one.0.total_cmp(&other.0));
+        transfers.get(transfers.len() / 2).map(|(_, rounds)| *rounds)
     }
 
     fn notes(&self) -> Vec<String> {
         let levels = self.levels.iter().filter_map(Level::note);
-        note_on_pages().into_iter().chain(levels).collect()
+        let without_transfer = !self.transfers.is_empty() && self.transfer().is_none();
+        let transfer =
+            without_transfer.then(|| "transfers between cores: never did two threads run at once".to_owned());
+        self.notes.iter().cloned().chain(levels).chain(transfer).collect()
     }
 
     fn spreads(&self) -> BTreeMap<String, f64> {
@@ -205,6 +220,16 @@ impl Bench {
         all.filter_map(|(name, rounds)| Some((name, rounded(rounds.spread()?))))
             .collect()
     }
+}
+
+/// No cache is slower than what stands after it: a latency that says so was disturbed, and is at most that one.
+fn ordered(mut levels: Vec<LevelCosts>) -> Vec<LevelCosts> {
+    let mut after_ns = f64::INFINITY;
+    for level in levels.iter_mut().rev() {
+        level.latency_ns = level.latency_ns.min(after_ns);
+        after_ns = level.latency_ns;
+    }
+    levels
 }
 
 /// What is lacking where the system has no huge pages.
@@ -232,6 +257,26 @@ fn memory_bytes(last_cache_bytes: u64, others_bytes: u64, allowed_bytes: u64) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_cache_is_slower_than_memory() {
+        let level = |latency_ns| LevelCosts {
+            name: "level".into(),
+            size_bytes: None,
+            latency_ns,
+            line_ns: 1.0,
+        };
+        let latencies =
+            |levels: Vec<LevelCosts>| levels.iter().map(|level| level.latency_ns).collect::<Vec<_>>();
+        assert_eq!(
+            latencies(ordered(vec![level(1.0), level(120.0), level(100.0)])),
+            [1.0, 100.0, 100.0]
+        );
+        assert_eq!(
+            latencies(ordered(vec![level(1.0), level(14.0), level(100.0)])),
+            [1.0, 14.0, 100.0]
+        );
+    }
 
     #[test]
     fn buffers_keep_within_what_is_allowed() {

@@ -13,23 +13,30 @@ impl Rounds {
         self.passes.push(pass);
     }
 
-    /// The undisturbed value; none without rounds.
+    /// The value of the least disturbed pass; none without rounds.
     pub fn value(&self) -> Option<f64> {
-        undisturbed(self.passes.iter().flatten().copied().collect())
+        self.values().first().copied()
     }
 
-    /// The greatest difference between the passes' values, as a share of the value of all.
+    /// By how much the middle one of the passes' values lies above the least, as a share of it: what half of the passes
+    /// agree in.
     pub fn spread(&self) -> Option<f64> {
-        let passes = self.passes.iter().filter_map(|pass| undisturbed(pass.clone()));
-        let (least, most) = passes.fold((f64::INFINITY, 0.0), |(least, most): (f64, f64), value| {
-            (least.min(value), most.max(value))
-        });
-        Some((most - least).max(0.0) / self.value()?)
+        let values = self.values();
+        let least = values.first()?;
+        Some((values[values.len() / 2] - least) / least)
+    }
+
+    /// The values of all passes, from the least on.
+    fn values(&self) -> Vec<f64> {
+        let mut values: Vec<f64> = self.passes.iter().filter_map(|pass| undisturbed(pass)).collect();
+        values.sort_by(f64::total_cmp);
+        values
     }
 }
 
 /// The median of the lowest third: a single wrong round, be it too short, doesn't count.
-fn undisturbed(mut rounds: Vec<f64>) -> Option<f64> {
+fn undisturbed(rounds: &[f64]) -> Option<f64> {
+    let mut rounds = rounds.to_vec();
     rounds.sort_by(f64::total_cmp);
     rounds.truncate(rounds.len().div_ceil(3));
     rounds.get(rounds.len() / 2).copied()
@@ -53,5 +60,8 @@ mod tests {
         assert_eq!(rounds.value(), Some(5.0));
         // 5 of the first pass, and 6 of the second.
         assert_eq!(rounds.spread(), Some(0.2));
+        rounds.add(vec![1000.0; 6]);
+        rounds.add(Vec::new());
+        assert_eq!((rounds.value(), rounds.spread()), (Some(5.0), Some(0.2)));
     }
 }

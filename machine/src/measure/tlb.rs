@@ -16,7 +16,8 @@ const PAGES_TO_WALK: usize = 8192;
 /// Some processors translate four neighbouring pages with one entry: of each four, one page is used.
 const SPACING_PAGES: usize = 4;
 const ROUNDS: usize = 60;
-const LOADS: usize = 20_000;
+/// Fewer than a thread can do before another one has its turn.
+const LOADS: usize = 5_000;
 
 #[derive(Debug)]
 pub struct Tlb {

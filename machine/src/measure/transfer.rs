@@ -8,10 +8,15 @@ use super::pinned::pin;
 
 /// What ends the partner.
 const END: u64 = u64::MAX;
-const ROUND_TRIPS: u64 = 200;
+/// So few that some rounds end while both threads run, however busy the cores are.
+const ROUND_TRIPS: u64 = 50;
+const ROUNDS: usize = 500;
 /// Other threads may run on the cores; then a round takes milliseconds.
-const MOST_TIME: Duration = Duration::from_millis(60);
-const ROUNDS: usize = 100;
+const MOST_TIME: Duration = Duration::from_millis(100);
+/// Far more than an answer takes.
+const MOST_LOOKS: u32 = 20_000;
+/// What takes longer is the system's time to let the other thread run.
+pub const MOST_NS: f64 = 10_000.0;
 
 /// A word with no other on its line, nor on the one that is fetched with it.
 #[repr(align(256))]
@@ -39,7 +44,10 @@ fn ask(word: &AtomicU64) -> Vec<f64> {
         for _ in 0..ROUND_TRIPS {
             word.store(value + 1, Ordering::Release);
             value += 2;
-            while word.load(Ordering::Acquire) != value {}
+            let mut looks = 0;
+            while word.load(Ordering::Acquire) != value {
+                let_others_run(&mut looks);
+            }
         }
         rounds.push(begin.elapsed().as_nanos() as f64 / (2 * ROUND_TRIPS) as f64);
     }
@@ -49,11 +57,24 @@ fn ask(word: &AtomicU64) -> Vec<f64> {
 fn answer(word: &AtomicU64, processor: usize) {
     // Where that isn't allowed any more, the figure is that of two processors that the system chooses.
     let _ = pin(processor);
+    let mut looks = 0;
     loop {
         match word.load(Ordering::Acquire) {
             END => return,
-            value if value % 2 == 1 => word.store(value + 1, Ordering::Release),
-            _ => {}
+            value if value % 2 == 1 => {
+                word.store(value + 1, Ordering::Release);
+                looks = 0;
+            }
+            _ => let_others_run(&mut looks),
         }
+    }
+}
+
+/// Each of the threads may have its turn whenever the other one hasn't. To give the turn away ends that.
+fn let_others_run(looks: &mut u32) {
+    *looks += 1;
+    if *looks == MOST_LOOKS {
+        *looks = 0;
+        thread::yield_now();
     }
 }

@@ -16,7 +16,7 @@ from ..support.documented import blocks
 # Pages of verbs whose commands take the trace of any program; then those of the others.
 VERBS = ("branches", "check", "diff", "doctor", "dump", "export", "info", "layout", "map", "memory", "patterns", "query", "report",
          "reuse", "sharing", "verify")
-OTHER_VERBS = ("allocations", "cache-model", "objects", "place", "regions", "samples", "top", "view", "whatif")
+OTHER_VERBS = ("allocations", "cache-model", "calibrate", "objects", "place", "regions", "samples", "top", "view", "whatif")
 DOCUMENTS = ("README.md", "docs/python.md", "docs/sql.md", "docs/streaming.md",
              *(f"docs/verbs/{verb}.md" for verb in VERBS + OTHER_VERBS))
 PYTHON = "Python, run by the Python package's tests"
@@ -37,6 +37,7 @@ NOT_RUN = {
     ("docs/streaming.md", "  where = "): "needs Spark and Kafka; the Python package's tests have them",
     ("docs/verbs/report.md", "arc.ident, read at"): "the solver's answer; the figures depend on the machine",
     ("docs/verbs/allocations.md", "trackway record --allocations"): "test_allocations runs such commands",
+    ("docs/verbs/calibrate.md", "trackway calibrate"): "test_calibrate runs such commands, away from the user's settings",
     ("docs/verbs/objects.md", "trackway record --sample"): "README.md has such commands",
     ("docs/verbs/place.md", "trackway place --tier"): "test_placement runs such commands",
     ("docs/verbs/place.md", "r(c, t) ="): "a formula",
