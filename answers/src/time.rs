@@ -13,8 +13,20 @@ use trackway_trace::Trace;
 use crate::failure::Failure;
 
 /// Prefetchers of the first and of the second level if the caches have none: what Intel and AMD describe comes near.
-const L1_LINES_AHEAD: u32 = 2;
-const L2_LINES_AHEAD: u32 = 8;
+const USUAL_PREFETCHERS: [Prefetch; 2] = [
+    Prefetch {
+        kind: Prefetcher::Stride,
+        degree: 2,
+    },
+    Prefetch {
+        kind: Prefetcher::Stream,
+        degree: 8,
+    },
+];
+/// Instructions for each addition that a core can make at once: it loads and stores beside them.
+const INSTRUCTIONS_PER_ADDITION: f64 = 1.3;
+/// Page tables that a core walks at once: AMD's Zen 3 has 6 walkers, Intel's Skylake 2.
+const WALKS: usize = 4;
 /// TLBs if the caches have none.
 const USUAL_TLBS: [TlbLevel; 2] = [
     TlbLevel { entries: 64, ways: 4 },
@@ -78,7 +90,7 @@ impl TimeArguments {
                 caches.levels().len()
             ));
         }
-        let caches = with_prefetchers(caches)?;
+        let caches = with_prefetchers(&as_found(caches, costs)?)?;
         let costs = costs_of(costs, caches.levels().len());
         Ok(Some(Machine { caches, costs }))
     }
@@ -110,15 +122,31 @@ fn named(name: &str) -> Result<MemoryCosts, CostsError> {
     Ok(read.ok_or_else(missing)?.costs)
 }
 
+/// Caches no larger than what of them a program found where the figures were measured.
+fn as_found(caches: &Caches, costs: &MemoryCosts) -> Result<Caches, Failure> {
+    let mut levels = caches.levels().to_vec();
+    for (level, costs) in levels.iter_mut().zip(&costs.levels) {
+        let geometry = &mut level.geometry;
+        let way_bytes = u64::from(geometry.ways) * u64::from(geometry.line_bytes);
+        if let Some(found) = costs
+            .found_bytes
+            .filter(|found| costs.size_bytes == Some(geometry.size_bytes) && *found >= way_bytes)
+        {
+            geometry.size_bytes = found.min(geometry.size_bytes) / way_bytes * way_bytes;
+        }
+    }
+    Caches::new(levels)
+        .and_then(|found| found.with_tlbs(caches.tlbs().to_vec(), caches.page_bytes()))
+        .and_then(|found| found.with_cores(caches.cores()))
+        .map_err(failure)
+}
+
 /// The caches as time needs them: most machines foresee strides, and all translate addresses.
 fn with_prefetchers(caches: &Caches) -> Result<Caches, Failure> {
     let mut levels = caches.levels().to_vec();
     if !levels.iter().any(|level| level.prefetch.is_on()) {
-        for (level, degree) in levels.iter_mut().zip([L1_LINES_AHEAD, L2_LINES_AHEAD]) {
-            level.prefetch = Prefetch {
-                kind: Prefetcher::Stride,
-                degree,
-            };
+        for (level, prefetch) in levels.iter_mut().zip(USUAL_PREFETCHERS) {
+            level.prefetch = prefetch;
         }
     }
     let tlbs = match caches.tlbs() {
@@ -148,11 +176,12 @@ fn costs_of(costs: &MemoryCosts, caches: usize) -> Costs {
         latency_ns: of_level(&|level| level.latency_ns),
         line_ns: of_level(&|level| level.line_ns),
         translation_ns: [costs.tlb.second_level_ns, costs.tlb.walk_ns],
-        fault_ns: std::env::var("FAULT").ok().and_then(|f| f.parse().ok()).unwrap_or(1750.0),
+        fault_ns: costs.fault_ns,
         transfer_ns: costs.transfer_ns.unwrap_or(memory_ns),
         most_misses: costs.most_misses as usize,
+        most_walks: WALKS,
         window: costs.window.into(),
         ghz: costs.ghz,
-        instruction_ns: 1.0 / (costs.width * costs.ghz),
+        instruction_ns: 1.0 / (costs.width * INSTRUCTIONS_PER_ADDITION * costs.ghz),
     }
 }

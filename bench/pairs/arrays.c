@@ -7,7 +7,9 @@ static float x[COUNT], vx[COUNT], rest[14][COUNT];
 #define VX(i) vx[i]
 #define REST(i) rest[0][i]
 #else
-struct particle { float x, vx, rest[14]; };
+struct particle {
+    float x, vx, rest[14];
+};
 static struct particle all[COUNT];
 #define X(i) all[i].x
 #define VX(i) all[i].vx

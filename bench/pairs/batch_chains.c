@@ -1,7 +1,10 @@
 // Chains that are followed one after the other: eight at a time, so that their misses overlap.
 #include "pair.h"
 enum { COUNT = 1 << 20, CHAINS = 64, ROUNDS = 3, TOGETHER = 8 };
-struct node { struct node *next; uint64_t value, more[6]; };
+struct node {
+    struct node *next;
+    uint64_t value, more[6];
+};
 int main(void) {
     struct node *nodes = malloc(COUNT * sizeof *nodes), *heads[CHAINS];
     uint32_t *order = shuffled(COUNT);

@@ -6,7 +6,7 @@ static uint64_t rank_now[COUNT], rank_next[COUNT];
 int main(void) {
     uint32_t *number = shuffled(COUNT);
 #ifdef AFTER
-    qsort(number, COUNT, sizeof *number, by_number);
+    in_order(number, COUNT);
 #endif
     for (int i = 0; i < SIDE; i++)
         for (int j = 0; j < SIDE; j++) {

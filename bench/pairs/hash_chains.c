@@ -1,9 +1,14 @@
 // A hash table of chains: of open addresses.
 #include "pair.h"
 enum { COUNT = 1 << 21, SLOTS = 1 << 22, LOOKUPS = 3000000 };
-struct entry { uint64_t key, value; struct entry *next; };
+struct entry {
+    uint64_t key, value;
+    struct entry *next;
+};
 #ifdef AFTER
-static struct { uint64_t key, value; } slots[SLOTS];
+static struct {
+    uint64_t key, value;
+} slots[SLOTS];
 #else
 static struct entry *slots[SLOTS];
 #endif

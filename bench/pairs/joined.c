@@ -2,7 +2,9 @@
 #include "pair.h"
 enum { COUNT = 1 << 23, LOOKUPS = 3000000 };
 #ifdef AFTER
-static struct { uint64_t key, value; } pairs[COUNT];
+static struct {
+    uint64_t key, value;
+} pairs[COUNT];
 #define KEY(i) pairs[i].key
 #define VALUE(i) pairs[i].value
 #else

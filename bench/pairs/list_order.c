@@ -1,12 +1,15 @@
 // A list whose nodes lie in random order: in the order in which they are visited.
 #include "pair.h"
 enum { COUNT = 1 << 20, ROUNDS = 3 };
-struct node { struct node *next; uint64_t value, more[6]; };
+struct node {
+    struct node *next;
+    uint64_t value, more[6];
+};
 int main(void) {
     struct node *nodes = malloc(COUNT * sizeof *nodes);
     uint32_t *order = shuffled(COUNT);
 #ifdef AFTER
-    qsort(order, COUNT, sizeof *order, by_number);
+    in_order(order, COUNT);
 #endif
     for (uint32_t i = 0; i < COUNT; i++) {
         nodes[order[i]].next = i + 1 < COUNT ? &nodes[order[i + 1]] : NULL;

@@ -3,10 +3,14 @@
 enum { COUNT = 512, ROUNDS = 80000 };
 #ifdef AFTER
 static uint32_t hot[COUNT];
-struct record { uint32_t rest[7]; };
+struct record {
+    uint32_t rest[7];
+};
 #define HOT(i) hot[i]
 #else
-struct record { uint32_t hot, rest[7]; };
+struct record {
+    uint32_t hot, rest[7];
+};
 #define HOT(i) records[i].hot
 #endif
 static struct record records[COUNT];

@@ -1,7 +1,9 @@
 // An array of pointers to small objects: the objects themselves.
 #include "pair.h"
 enum { COUNT = 1 << 21, ROUNDS = 4 };
-struct point { float x, y; };
+struct point {
+    float x, y;
+};
 int main(void) {
 #ifdef AFTER
     struct point *points = malloc(COUNT * sizeof *points);

@@ -5,8 +5,7 @@ static uint64_t values[COUNT];
 int main(void) {
     uint32_t *order = shuffled(COUNT);
 #ifdef AFTER
-    for (uint32_t i = 0; i < COUNT; i++)
-        order[i] = i;
+    in_order(order, COUNT);
 #endif
     for (uint32_t i = 0; i < COUNT; i++)
         values[i] = i * 3;

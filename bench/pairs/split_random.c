@@ -2,11 +2,18 @@
 #include "pair.h"
 enum { COUNT = 1 << 18, LOOKUPS = 4000000 };
 #ifdef AFTER
-struct user { uint64_t score; };
-struct cold { char text[504]; };
+struct user {
+    uint64_t score;
+};
+struct cold {
+    char text[504];
+};
 static struct cold *colds;
 #else
-struct user { uint64_t score; char text[504]; };
+struct user {
+    uint64_t score;
+    char text[504];
+};
 #endif
 int main(void) {
     struct user *users = malloc(COUNT * sizeof *users);

@@ -2,12 +2,16 @@
 #include "pair.h"
 enum { COUNT = 1 << 21, ROUNDS = 10 };
 #ifdef AFTER
-struct arc { int64_t rest[7]; };
+struct arc {
+    int64_t rest[7];
+};
 static struct arc arcs[COUNT];
 static int64_t costs[COUNT];
 #define COST(i) costs[i]
 #else
-struct arc { int64_t cost, rest[7]; };
+struct arc {
+    int64_t cost, rest[7];
+};
 static struct arc arcs[COUNT];
 #define COST(i) arcs[i].cost
 #endif

@@ -4,9 +4,14 @@ enum { COUNT = 1 << 20, ROUNDS = 8 };
 #ifdef AFTER
 static uint8_t tags[COUNT];
 #define TAG(i) tags[i]
-struct record { uint64_t value, rest[6]; };
+struct record {
+    uint64_t value, rest[6];
+};
 #else
-struct record { uint8_t tag; uint64_t value, rest[6]; };
+struct record {
+    uint8_t tag;
+    uint64_t value, rest[6];
+};
 #define TAG(i) records[i].tag
 #endif
 static struct record records[COUNT];

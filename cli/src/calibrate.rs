@@ -151,6 +151,7 @@ fn levels(calibration: &Calibration) -> Table {
     TableBuilder::new("levels", "Caches and memory", &costs.levels)
         .text("level", |level| level.name.clone())
         .bytes(("size_bytes", "bytes"), |level| level.size_bytes)
+        .bytes(("found_bytes", "of them found"), |level| level.found_bytes)
         .real(("latency_ns", "latency, ns"), Unit::Count, |level| {
             Some(level.latency_ns)
         })
@@ -197,6 +198,7 @@ fn core(calibration: &Calibration) -> Table {
             "tlb second_level_ns",
         ),
         figure("walk_ns", costs.tlb.walk_ns, "ns", "tlb walk_ns"),
+        figure("fault_ns", costs.fault_ns, "ns", "fault_ns"),
         Figure {
             name: "transfer_ns",
             value: costs.transfer_ns,

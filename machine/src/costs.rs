@@ -18,6 +18,8 @@ pub struct MemoryCosts {
     /// L1 first; the last is memory.
     pub levels: Vec<LevelCosts>,
     pub tlb: TlbCosts,
+    /// The first access to a page, which the system then provides.
+    pub fault_ns: f64,
     /// Time until a core has a line that another core has just written; none with one core.
     pub transfer_ns: Option<f64>,
     /// Independent misses to memory that overlap in one core.
@@ -28,6 +30,9 @@ pub struct MemoryCosts {
     pub width: f64,
 }
 
+/// The first access to a page of a system that isn't known: about what Linux takes on a processor of its own.
+pub const DEFAULT_FAULT_NS: f64 = 250.0;
+
 /// What a level of the caches costs, or memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LevelCosts {
@@ -35,6 +40,9 @@ pub struct LevelCosts {
     pub name: String,
     /// None for memory.
     pub size_bytes: Option<u64>,
+    /// So much of it acted as a cache when it was measured; none if that was all, or isn't known. Other programs and other
+    /// virtual machines may have the rest.
+    pub found_bytes: Option<u64>,
     /// From a load to the use of its value, where each load waits for the one before.
     pub latency_ns: f64,
     /// Time per line of 64 bytes where independent loads stream from this level.
@@ -151,7 +159,19 @@ impl MemoryCosts {
                 MOST_NS,
             ),
             Bounds("tlb: walk_ns".into(), self.tlb.walk_ns, 0.0, MOST_NS),
+            Bounds("fault_ns".into(), self.fault_ns, 0.0, MOST_NS),
         ];
+        for level in &self.levels {
+            let (found, size) = (level.found_bytes, level.size_bytes.unwrap_or_default());
+            figures.extend(found.map(|found| {
+                Bounds(
+                    format!("{}: found_bytes", level.name),
+                    found as f64,
+                    0.0,
+                    size as f64,
+                )
+            }));
+        }
         figures.extend(self.transfer_ns.map(|ns| time("transfer_ns".into(), ns)));
         for level in &self.levels {
             figures.push(time(format!("{}: latency_ns", level.name), level.latency_ns));

@@ -14,7 +14,7 @@ mod stored;
 mod toml_form;
 
 pub use calibration::{Calibration, Measured, Step, STEPS};
-pub use costs::{LevelCosts, MemoryCosts, TlbCosts, DEFAULT_WINDOW, LINE_BYTES};
+pub use costs::{LevelCosts, MemoryCosts, TlbCosts, DEFAULT_FAULT_NS, DEFAULT_WINDOW, LINE_BYTES};
 pub use error::CostsError;
 pub use presets::preset_names;
 pub use processor::processor_name;

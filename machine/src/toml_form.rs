@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde::Deserialize;
 
 use crate::calibration::{Calibration, Measured};
-use crate::costs::{LevelCosts, MemoryCosts, TlbCosts, DEFAULT_WINDOW};
+use crate::costs::{LevelCosts, MemoryCosts, TlbCosts, DEFAULT_FAULT_NS, DEFAULT_WINDOW};
 use crate::error::CostsError;
 
 #[derive(Deserialize)]
@@ -18,6 +18,7 @@ struct Document {
     window: Option<u32>,
     most_misses: u32,
     transfer_ns: Option<f64>,
+    fault_ns: Option<f64>,
     tlb: TlbTable,
     level: Vec<LevelTable>,
     measured: Option<MeasuredTable>,
@@ -35,6 +36,7 @@ struct TlbTable {
 struct LevelTable {
     name: String,
     size_bytes: Option<u64>,
+    found_bytes: Option<u64>,
     latency_ns: f64,
     line_ns: f64,
 }
@@ -70,6 +72,7 @@ impl MemoryCosts {
             self.window,
             self.most_misses
         );
+        let _ = writeln!(text, "fault_ns = {:?}", self.fault_ns);
         if let Some(transfer) = self.transfer_ns {
             let _ = writeln!(text, "transfer_ns = {transfer:?}");
         }
@@ -85,6 +88,9 @@ impl MemoryCosts {
             let _ = write!(text, "\n[[level]]\nname = {}\n", quoted(&level.name));
             if let Some(size) = level.size_bytes {
                 let _ = writeln!(text, "size_bytes = {size}");
+            }
+            if let Some(found) = level.found_bytes {
+                let _ = writeln!(text, "found_bytes = {found}");
             }
             let _ = write!(
                 text,
@@ -109,6 +115,7 @@ impl Calibration {
                 walk_ns: document.tlb.walk_ns,
             },
             transfer_ns: document.transfer_ns,
+            fault_ns: document.fault_ns.unwrap_or(DEFAULT_FAULT_NS),
             most_misses: document.most_misses,
             window: document.window.unwrap_or(DEFAULT_WINDOW),
             width: document.width,
@@ -146,6 +153,7 @@ impl LevelTable {
         LevelCosts {
             name: self.name,
             size_bytes: self.size_bytes,
+            found_bytes: self.found_bytes,
             latency_ns: self.latency_ns,
             line_ns: self.line_ns,
         }
@@ -186,6 +194,7 @@ mod tests {
         let level = |name: &str, size_bytes, latency_ns, line_ns| LevelCosts {
             name: name.into(),
             size_bytes,
+            found_bytes: None,
             latency_ns,
             line_ns,
         };

@@ -6,8 +6,11 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/IR/CFG.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
+
+#include <optional>
 
 using namespace llvm;
 
@@ -20,6 +23,8 @@ constexpr unsigned MostValues = 64;
 
 constexpr uint32_t DivisionWork = 16;
 constexpr uint32_t CallWork = 8;
+// What a core does while it waits for a value.
+constexpr uint32_t InstructionsPerCycle = 5;
 
 using AccessNumbers = DenseMap<const Instruction *, uint32_t>;
 
@@ -73,6 +78,69 @@ uint32_t workOf(const Instruction &I) {
     return isa<CallBase>(I) ? CallWork : 1;
 }
 
+// Cycles from the operands to the value, as on common processors. What a load waits for isn't known here.
+unsigned latencyOf(const Instruction &I) {
+    if (becomesNoCode(I) || I.getType()->isVoidTy())
+        return 0;
+    switch (I.getOpcode()) {
+    case Instruction::FAdd:
+    case Instruction::FSub:
+    case Instruction::FMul:
+        return 4;
+    case Instruction::Mul:
+        // Of a constant it mostly becomes an addition of an address.
+        return isa<Constant>(I.getOperand(1)) ? 1 : 3;
+    case Instruction::FDiv:
+    case Instruction::FRem:
+        return 13;
+    case Instruction::SDiv:
+    case Instruction::UDiv:
+    case Instruction::SRem:
+    case Instruction::URem:
+        return isa<Constant>(I.getOperand(1)) ? 5 : 12;
+    default:
+        return isa<CallBase>(I) && !isa<IntrinsicInst>(I) ? 0 : 1;
+    }
+}
+
+// The longest way within a block from one of its values to another one, in cycles; 0 if there is none.
+class Chains {
+  public:
+    Chains(const BasicBlock &BB, const PHINode &From) : BB(BB), From(From) {}
+
+    // None if the value doesn't follow from `From`.
+    std::optional<unsigned> to(const Value *V) {
+        if (V == &From)
+            return 0;
+        auto *I = dyn_cast<Instruction>(V);
+        if (!I || I->getParent() != &BB || isa<PHINode, LoadInst>(I))
+            return std::nullopt;
+        if (auto It = Known.find(I); It != Known.end())
+            return It->second;
+        std::optional<unsigned> Longest;
+        for (const Value *Operand : I->operand_values())
+            if (std::optional<unsigned> Before = to(Operand))
+                Longest = std::max(Longest.value_or(0), *Before + latencyOf(*I));
+        return Known[I] = Longest;
+    }
+
+  private:
+    const BasicBlock &BB;
+    const PHINode &From;
+    DenseMap<const Instruction *, std::optional<unsigned>> Known;
+};
+
+// The cycles that an iteration of a loop of one block takes at least, because a value follows from that of the last
+// one.
+unsigned cyclesOfRecurrence(const BasicBlock &BB) {
+    if (!is_contained(successors(&BB), &BB))
+        return 0;
+    unsigned Most = 0;
+    for (const PHINode &Phi : BB.phis())
+        Most = std::max(Most, Chains(BB, Phi).to(Phi.getIncomingValueForBlock(&BB)).value_or(0));
+    return Most;
+}
+
 } // namespace
 
 std::vector<AccessWork> workOfAccesses(const Function &F, ArrayRef<const Access *> Accesses) {
@@ -86,10 +154,11 @@ std::vector<AccessWork> workOfAccesses(const Function &F, ArrayRef<const Access 
     for (auto [A, Work] : zip(Accesses, Works))
         findLoads(A->Pointer, LoadOf, Work);
     for (const BasicBlock &BB : F) {
-        uint32_t Since = 0;
+        uint32_t Since = 0, All = 0;
         AccessWork *Last = nullptr;
         for (const Instruction &I : BB) {
             Since += workOf(I);
+            All += workOf(I);
             auto It = FirstOf.find(&I);
             if (It == FirstOf.end())
                 continue;
@@ -97,7 +166,7 @@ std::vector<AccessWork> workOfAccesses(const Function &F, ArrayRef<const Access 
             Last->Instructions += std::exchange(Since, 0);
         }
         if (Last)
-            Last->Instructions += Since;
+            Last->Instructions += Since + std::max(All, InstructionsPerCycle * cyclesOfRecurrence(BB)) - All;
     }
     return Works;
 }

@@ -13,7 +13,8 @@ namespace trackway {
 
 struct AccessWork {
     // Instructions since the access before it in its basic block; of the block's last one also those after it.
-    // Divisions and roots count as many, calls as what it takes to enter and leave a function.
+    // Divisions and roots count as many, calls as what it takes to enter and leave a function. Where values that a loop
+    // carries take longer from iteration to iteration than its instructions do, as many more as could run meanwhile.
     uint32_t Instructions = 0;
     // Loads whose values the address follows from, by their places among the function's accesses.
     llvm::SmallVector<uint32_t, 2> Loads;

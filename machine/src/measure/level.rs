@@ -139,10 +139,25 @@ impl Level {
         self.sets[0].latency.value()
     }
 
-    pub fn costs(&self) -> Option<LevelCosts> {
+    /// What of the cache was found, if it wasn't all: of each working set, the loads that were as fast as those of the
+    /// smallest, where the others took as long as memory does.
+    fn found_bytes(&self, size_bytes: u64, memory_ns: f64) -> Option<u64> {
+        let fast_ns = self.latency_ns()?;
+        let found = |set: &WorkingSet| {
+            let slow = ((set.latency.value()? - fast_ns) / (memory_ns - fast_ns)).clamp(0.0, 1.0);
+            Some(((1.0 - slow) * set.bytes as f64) as u64)
+        };
+        let most = self.sets.iter().filter_map(found).max()?;
+        let largest = self.sets.last()?.bytes as u64;
+        (most < largest / 4 * 3).then_some(most.min(size_bytes) / LINE_BYTES * LINE_BYTES)
+    }
+
+    /// `memory_ns` is the latency of memory.
+    pub fn costs(&self, memory_ns: f64) -> Option<LevelCosts> {
         Some(LevelCosts {
             name: self.name.clone(),
             size_bytes: self.size_bytes,
+            found_bytes: self.size_bytes.and_then(|size| self.found_bytes(size, memory_ns)),
             latency_ns: rounded(self.latency_ns()?),
             line_ns: rounded(self.line.value()?),
         })

@@ -3,6 +3,7 @@
 mod arena;
 mod chase;
 mod core_speed;
+mod fault;
 mod level;
 mod overlap;
 mod pinned;
@@ -93,6 +94,7 @@ struct Bench {
     tlb: Tlb,
     cycle: Rounds,
     addition: Rounds,
+    fault: Rounds,
     /// By partner.
     transfers: Vec<(usize, Rounds)>,
     notes: Vec<String>,
@@ -124,6 +126,7 @@ impl Bench {
             tlb: Tlb::new()?,
             cycle: Rounds::default(),
             addition: Rounds::default(),
+            fault: Rounds::default(),
             transfers: transfers.collect(),
             notes: note_on_pages().into_iter().collect(),
         })
@@ -148,6 +151,9 @@ impl Bench {
         self.overlap.pass(memory.chase());
         tell("translations");
         self.tlb.pass();
+        if let Ok(faults) = fault::ns_per_fault() {
+            self.fault.add(faults);
+        }
         tell("transfers between cores");
         for (partner, rounds) in &mut self.transfers {
             rounds.add(transfer::ns_per_transfer(*partner));
@@ -178,13 +184,19 @@ impl Bench {
         Some(MemoryCosts {
             processor: processor_name(),
             ghz: rounded(1.0 / cycle_ns),
-            levels: ordered(self.levels.iter().map(Level::costs).collect::<Option<_>>()?),
+            levels: ordered(self.level_costs()?),
             tlb: self.tlb.costs()?,
+            fault_ns: rounded(self.fault.value()?),
             transfer_ns: self.transfer().and_then(Rounds::value).map(rounded),
             most_misses: self.overlap.most_misses(self.levels.last()?.latency_ns()?)?,
             window: window(),
             width: rounded(cycle_ns / self.addition.value()?),
         })
+    }
+
+    fn level_costs(&self) -> Option<Vec<LevelCosts>> {
+        let memory_ns = self.levels.last()?.latency_ns()?;
+        self.levels.iter().map(|level| level.costs(memory_ns)).collect()
     }
 
     /// That of the partner in the middle: some cores are nearer than others. None where no two threads ran at once.
@@ -208,8 +220,12 @@ impl Bench {
     }
 
     fn spreads(&self) -> BTreeMap<String, f64> {
-        let core =
-            [("ghz", &self.cycle), ("width", &self.addition)].map(|(name, rounds)| (name.to_owned(), rounds));
+        let core = [
+            ("ghz", &self.cycle),
+            ("width", &self.addition),
+            ("fault_ns", &self.fault),
+        ]
+        .map(|(name, rounds)| (name.to_owned(), rounds));
         let transfer = self.transfer().map(|rounds| ("transfer_ns".to_owned(), rounds));
         let levels = self.levels.iter().flat_map(Level::spreads);
         let all = core
@@ -263,6 +279,7 @@ mod tests {
         let level = |latency_ns| LevelCosts {
             name: "level".into(),
             size_bytes: None,
+            found_bytes: None,
             latency_ns,
             line_ns: 1.0,
         };

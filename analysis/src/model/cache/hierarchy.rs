@@ -4,6 +4,7 @@ use super::classes::Classifier;
 use super::entry::{DIRTY, OWNED, PREFETCHED};
 use super::plain::residues;
 use super::store::LineStore;
+use super::streams::Streams;
 use super::strides::Strides;
 use super::tlb::Tlb;
 use super::{Caches, Inclusion, Outcome, Prefetch, Simulation, Totals, WritePolicy, MAX_LEVELS};
@@ -119,6 +120,7 @@ pub(super) struct Cache<S> {
     pub shift: u32,
     pub classes: Option<Box<Classifier>>,
     pub strides: Strides,
+    pub streams: Streams,
 }
 
 /// One access, or what a prefetcher asks for.
@@ -346,6 +348,7 @@ impl<S: LineStore> Cache<S> {
                 .classes()
                 .then(|| Box::new(Classifier::new(model.geometry.lines(), caches.prefetches()))),
             strides: Strides::default(),
+            streams: Streams::default(),
         }
     }
 }

@@ -20,6 +20,7 @@ mod replacement;
 mod short_form;
 mod simulator;
 mod store;
+mod streams;
 mod strides;
 mod tlb;
 mod toml_form;

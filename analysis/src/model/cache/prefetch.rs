@@ -25,6 +25,10 @@ impl<S: LineStore> Hierarchy<S> {
                 let strides = &mut self.cache(reference.core, level).strides;
                 strides.train(reference.site, line)
             }
+            Prefetcher::Stream => {
+                let page = line / self.rules.page_lines;
+                self.cache(reference.core, level).streams.train(page, line)
+            }
         };
         let Some(distance) = distance else {
             return;

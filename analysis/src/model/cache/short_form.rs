@@ -22,9 +22,10 @@ const POLICIES: [(&str, Policy); 5] = [
     ("random", Policy::Random),
 ];
 
-const PREFETCHERS: [(&str, Prefetcher); 2] = [
+const PREFETCHERS: [(&str, Prefetcher); 3] = [
     ("next-line", Prefetcher::NextLine),
     ("stride", Prefetcher::Stride),
+    ("stream", Prefetcher::Stream),
 ];
 
 impl FromStr for Caches {

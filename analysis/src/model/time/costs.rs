@@ -23,6 +23,8 @@ pub struct Costs {
     pub transfer_ns: f64,
     /// Independent misses that overlap.
     pub most_misses: usize,
+    /// Page tables that are walked at once.
+    pub most_walks: usize,
     /// Instructions in flight.
     pub window: f64,
     /// Cycles in a nanosecond.

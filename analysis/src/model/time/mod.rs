@@ -12,9 +12,10 @@ use std::sync::Arc;
 use trackway_trace::{Batch, Lane, Piece};
 
 use self::core::{Core, Served};
-use super::cache::{Access, Caches, LineChanges, Outcome, Simulator, Totals};
+use super::cache::{Access, Caches, LineChanges, Outcome, Simulator, Totals, MAX_TLB_LEVELS};
 use super::site_counts::address_space;
 pub use costs::Costs;
+use costs::SERVING;
 pub(crate) use sites::TimedSites;
 
 /// A machine: its caches with their prefetchers, and what they cost.
@@ -143,6 +144,7 @@ struct Levels {
     /// The pages that were accessed.
     pages: HashSet<u64>,
     page_bytes: u64,
+    tlbs: usize,
 }
 
 impl Levels {
@@ -156,6 +158,7 @@ impl Levels {
             line_bytes: caches.levels().first()?.geometry.line_bytes.into(),
             pages: HashSet::new(),
             page_bytes: caches.page_bytes(),
+            tlbs: caches.tlbs().len(),
         })
     }
 
@@ -174,9 +177,15 @@ impl Levels {
         let outcome = std::mem::take(&mut self.outcome);
         let totals = self.simulator.totals();
         let traffic = totals.traffic - self.seen.traffic;
+        let mut written_back = [0; SERVING];
+        for level in 1..=memory {
+            written_back[level] =
+                totals.levels[level - 1].write_backs - self.seen.levels[level - 1].write_backs;
+        }
         self.seen = totals;
         let mut served = Served {
             transfer: traffic.transfers + traffic.interventions + outcome.invalidations > 0,
+            written_back,
             ..Served::default()
         };
         for level in 1..=memory {
@@ -188,9 +197,15 @@ impl Levels {
         }
         let from_memory = traffic.bytes_read / self.line_bytes;
         served.prefetched = from_memory.saturating_sub(served.lines[memory]);
+        let last_tlb = self.tlbs.checked_sub(1);
+        served.walks = last_tlb.is_some_and(|last| outcome.tlb_misses[last] > 0);
         let missed = outcome.tlb_misses.iter().zip(costs.translation_ns);
         let missed = missed.filter(|(&misses, _)| misses > 0);
-        served.translation_ns = missed.map(|(_, ns)| ns).fold(0.0, f64::max);
+        // One level of TLB alone is the last.
+        served.translation_ns = match served.walks {
+            true => costs.translation_ns[MAX_TLB_LEVELS - 1],
+            false => missed.map(|(_, ns)| ns).fold(0.0, f64::max),
+        };
         served
     }
 }
