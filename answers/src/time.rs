@@ -26,7 +26,7 @@ const USUAL_PREFETCHERS: [Prefetch; 2] = [
 /// Instructions for each addition that a core can make at once: it loads and stores beside them.
 const INSTRUCTIONS_PER_ADDITION: f64 = 1.3;
 /// Page tables that a core walks at once: AMD's Zen 3 has 6 walkers, Intel's Skylake 2.
-const WALKS: usize = 4;
+const WALKS: f64 = 4.0;
 /// TLBs if the caches have none.
 const USUAL_TLBS: [TlbLevel; 2] = [
     TlbLevel { entries: 64, ways: 4 },
@@ -178,7 +178,7 @@ fn costs_of(costs: &MemoryCosts, caches: usize) -> Costs {
         translation_ns: [costs.tlb.second_level_ns, costs.tlb.walk_ns],
         fault_ns: costs.fault_ns,
         transfer_ns: costs.transfer_ns.unwrap_or(memory_ns),
-        most_misses: costs.most_misses as usize,
+        most_misses: costs.most_misses.into(),
         most_walks: WALKS,
         window: costs.window.into(),
         ghz: costs.ghz,

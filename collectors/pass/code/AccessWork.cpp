@@ -6,7 +6,8 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallPtrSet.h"
-#include "llvm/IR/CFG.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
 
@@ -103,19 +104,20 @@ unsigned latencyOf(const Instruction &I) {
     }
 }
 
-// The longest way within a block from one of its values to another one, in cycles; 0 if there is none.
+// The longest way within a loop from a value that it carries to another one, in cycles.
 class Chains {
   public:
-    Chains(const BasicBlock &BB, const PHINode &From) : BB(BB), From(From) {}
+    Chains(const Loop &L, const PHINode &From) : L(L), From(From) {}
 
     // None if the value doesn't follow from `From`.
     std::optional<unsigned> to(const Value *V) {
         if (V == &From)
             return 0;
         auto *I = dyn_cast<Instruction>(V);
-        if (!I || I->getParent() != &BB || isa<PHINode, LoadInst>(I))
+        if (!I || !L.contains(I) || isa<LoadInst>(I) || (I->getParent() == L.getHeader() && isa<PHINode>(I)))
             return std::nullopt;
-        if (auto It = Known.find(I); It != Known.end())
+        auto [It, New] = Known.try_emplace(I, std::nullopt);
+        if (!New)
             return It->second;
         std::optional<unsigned> Longest;
         for (const Value *Operand : I->operand_values())
@@ -125,20 +127,39 @@ class Chains {
     }
 
   private:
-    const BasicBlock &BB;
+    const Loop &L;
     const PHINode &From;
     DenseMap<const Instruction *, std::optional<unsigned>> Known;
 };
 
-// The cycles that an iteration of a loop of one block takes at least, because a value follows from that of the last
-// one.
-unsigned cyclesOfRecurrence(const BasicBlock &BB) {
-    if (!is_contained(successors(&BB), &BB))
-        return 0;
+// The cycles that an iteration of a loop takes at least, because a value follows from that of the last one.
+unsigned cyclesOfRecurrence(const Loop &L) {
+    const BasicBlock *Latch = L.getLoopLatch();
     unsigned Most = 0;
-    for (const PHINode &Phi : BB.phis())
-        Most = std::max(Most, Chains(BB, Phi).to(Phi.getIncomingValueForBlock(&BB)).value_or(0));
+    if (Latch)
+        for (const PHINode &Phi : L.getHeader()->phis())
+            Most = std::max(Most, Chains(L, Phi).to(Phi.getIncomingValueForBlock(Latch)).value_or(0));
     return Most;
+}
+
+// Gives the time that innermost loops wait for themselves to the last access of their iterations.
+void addRecurrences(const Function &F, const DenseMap<const BasicBlock *, AccessWork *> &LastOf,
+                    const DenseMap<const BasicBlock *, uint32_t> &WorkOf) {
+    DominatorTree DT(const_cast<Function &>(F));
+    LoopInfo LI(DT);
+    for (const Loop *L : LI.getLoopsInPreorder()) {
+        if (!L->isInnermost())
+            continue;
+        uint32_t All = 0;
+        AccessWork *Last = nullptr;
+        for (const BasicBlock *BB : L->blocks()) {
+            All += WorkOf.lookup(BB);
+            if (AccessWork *Of = LastOf.lookup(BB))
+                Last = Of;
+        }
+        if (Last)
+            Last->Instructions += std::max(All, InstructionsPerCycle * cyclesOfRecurrence(*L)) - All;
+    }
 }
 
 } // namespace
@@ -153,21 +174,26 @@ std::vector<AccessWork> workOfAccesses(const Function &F, ArrayRef<const Access 
     }
     for (auto [A, Work] : zip(Accesses, Works))
         findLoads(A->Pointer, LoadOf, Work);
+    DenseMap<const BasicBlock *, AccessWork *> LastOf;
+    DenseMap<const BasicBlock *, uint32_t> WorkOf;
     for (const BasicBlock &BB : F) {
-        uint32_t Since = 0, All = 0;
+        uint32_t Since = 0;
         AccessWork *Last = nullptr;
         for (const Instruction &I : BB) {
             Since += workOf(I);
-            All += workOf(I);
+            WorkOf[&BB] += workOf(I);
             auto It = FirstOf.find(&I);
             if (It == FirstOf.end())
                 continue;
             Last = &Works[It->second];
             Last->Instructions += std::exchange(Since, 0);
         }
-        if (Last)
-            Last->Instructions += Since + std::max(All, InstructionsPerCycle * cyclesOfRecurrence(BB)) - All;
+        if (Last) {
+            Last->Instructions += Since;
+            LastOf[&BB] = Last;
+        }
     }
+    addRecurrences(F, LastOf, WorkOf);
     return Works;
 }
 

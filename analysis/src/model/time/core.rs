@@ -66,9 +66,10 @@ struct Value {
     arrived: f64,
 }
 
-/// What is under way, of which there can be so many at once: when each ends.
-#[derive(Debug, Clone, Default)]
-struct Buffers(Vec<f64>);
+/// When something of which there can be few at once has time again. They are busy by their number in the mean (Little's
+/// law), whenever each begins and ends.
+#[derive(Debug, Clone, Copy, Default)]
+struct Turns(f64);
 
 #[derive(Debug, Clone)]
 pub(super) struct Core {
@@ -86,14 +87,14 @@ pub(super) struct Core {
     arrived: Vec<Value>,
     /// The last pointer to each type.
     pointers: Vec<Value>,
-    misses: Buffers,
-    walks: Buffers,
+    misses: Turns,
+    walks: Turns,
     /// When lines arrive that were missed: an access that finds them in the caches' model waits for them, too.
     on_their_way: Vec<(u64, f64)>,
     /// When each store that waits has its line; they write in their order.
     stores: VecDeque<f64>,
-    /// Until when the path from each level is busy.
-    busy_until: [f64; SERVING],
+    /// Those over which lines come from each level.
+    paths: [Turns; SERVING],
 }
 
 impl Core {
@@ -106,11 +107,11 @@ impl Core {
             held_up: VecDeque::new(),
             arrived: vec![Value::default(); sites],
             pointers: vec![Value::default(); types],
-            misses: Buffers::default(),
-            walks: Buffers::default(),
+            misses: Turns::default(),
+            walks: Turns::default(),
             on_their_way: vec![(0, 0.0); ON_THEIR_WAY],
             stores: VecDeque::new(),
-            busy_until: [0.0; SERVING],
+            paths: [Turns::default(); SERVING],
         }
     }
 
@@ -216,48 +217,46 @@ impl Core {
             let arrives = if line == served.line { arrives } else { 0.0 };
             return (ready + costs.latency_ns[0]).max(arrives);
         }
-        let translated = match served.walks {
-            true => self
+        let mut begin = ready;
+        if served.walks {
+            let turn = self
                 .walks
-                .begin(ready, costs.most_walks, |start| start + served.translation_ns),
-            false => ready + served.translation_ns,
-        };
-        self.serve_far(costs, served, translated, memory)
+                .take(self.entered, served.translation_ns, costs.most_walks);
+            begin = begin.max(turn);
+        }
+        self.serve_far(costs, served, begin + served.translation_ns, memory)
     }
 
     fn serve_far(&mut self, costs: &Costs, served: &Served, ready: f64, memory: usize) -> f64 {
         let misses = served.level > 0 || served.transfer;
-        let start = if misses {
-            self.misses.free_at(ready, costs.most_misses)
-        } else {
-            ready
-        };
-        let mut begun = start;
-        for level in 1..=memory {
-            if served.lines[level] > 0 {
-                begun = begun.max(self.busy_until[level]);
-                self.busy_until[level] = begun + served.lines[level] as f64 * costs.line_ns[level];
-            }
-        }
-        for level in 1..=memory {
-            let path = &mut self.busy_until[level];
-            *path = path.max(start) + served.written_back[level] as f64 * costs.line_ns[level];
-        }
         let latency = match served.transfer {
             true => costs.transfer_ns.max(costs.latency_ns[served.level]),
             false => costs.latency_ns[served.level],
         };
+        let mut begun = ready;
+        if misses {
+            begun = begun.max(self.misses.take(self.entered, latency, costs.most_misses));
+        }
+        for level in 1..=memory {
+            if served.lines[level] > 0 {
+                begun = begun.max(self.path(level, costs, served.lines[level]));
+            }
+            self.path(level, costs, served.written_back[level]);
+        }
         let mut done = begun + latency;
         if served.prefetched > 0 {
-            let path = &mut self.busy_until[memory];
-            *path = path.max(start) + served.prefetched as f64 * costs.line_ns[memory];
-            done = done.max(*path - AHEAD * costs.line_ns[memory]);
+            self.path(memory, costs, served.prefetched);
+            done = done.max(self.paths[memory].0 - AHEAD * costs.line_ns[memory]);
         }
         if misses {
-            self.misses.0.push(done);
             self.on_their_way[served.line as usize % ON_THEIR_WAY] = (served.line, done);
         }
         done
+    }
+
+    /// Sends lines over the path from a level, and returns when they can begin.
+    fn path(&mut self, level: usize, costs: &Costs, lines: u64) -> f64 {
+        self.paths[level].take(self.entered, lines as f64 * costs.line_ns[level], 1.0)
     }
 
     /// A store leaves the window at once, and waits elsewhere for its line and its turn.
@@ -271,24 +270,13 @@ impl Core {
     }
 }
 
-impl Buffers {
-    /// Begins something at `ready`, or when there is room, and returns when it ends.
-    fn begin(&mut self, ready: f64, most: usize, end: impl FnOnce(f64) -> f64) -> f64 {
-        let end = end(self.free_at(ready, most));
-        self.0.push(end);
-        end
-    }
-
-    /// When something that could begin at `ready` has room.
-    fn free_at(&mut self, ready: f64, most: usize) -> f64 {
-        self.0.retain(|&end| end > ready);
-        let mut start = ready;
-        while self.0.len() >= most.max(1) {
-            let first = (0..self.0.len()).min_by(|&a, &b| self.0[a].total_cmp(&self.0[b]));
-            let Some(first) = first else { break };
-            start = start.max(self.0.swap_remove(first));
-        }
-        start
+impl Turns {
+    /// Takes a turn of `ns`, of which `most` can be at once, and returns when it can begin. Turns are given in program
+    /// order, from `now` on: what waits for an address takes its turn all the same.
+    fn take(&mut self, now: f64, ns: f64, most: f64) -> f64 {
+        let begin = self.0.max(now);
+        self.0 = begin + ns / most;
+        begin
     }
 }
 
@@ -306,8 +294,8 @@ mod tests {
             translation_ns: [7.0, 30.0],
             fault_ns: 500.0,
             transfer_ns: 50.0,
-            most_misses: 10,
-            most_walks: 2,
+            most_misses: 10.0,
+            most_walks: 2.0,
             window: 100.0,
             ghz: 1.0,
             instruction_ns: 1.0,

@@ -22,9 +22,9 @@ pub struct Costs {
     /// Time until a core has a line that another one has just written.
     pub transfer_ns: f64,
     /// Independent misses that overlap.
-    pub most_misses: usize,
+    pub most_misses: f64,
     /// Page tables that are walked at once.
-    pub most_walks: usize,
+    pub most_walks: f64,
     /// Instructions in flight.
     pub window: f64,
     /// Cycles in a nanosecond.
