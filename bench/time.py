@@ -1,7 +1,7 @@
 """How well the model of time predicts what edits gain, on the pairs of programs in bench/pairs.
 
 Each pair is a program as it was, and as an engineer changed it. Both run as plain programs, in turn, and are recorded
-once. The prediction is what `report --time` says of both traces. Prints a table and a closing line.
+once. The prediction is what `report --time` says of both traces, or `whatif --time` of the first. Prints a table and a closing line.
 """
 
 import argparse
@@ -17,12 +17,13 @@ from measuring.programs import TRACKWAY, call
 PAIRS = Path(__file__).parent / "pairs"
 MEMORY = Path("/dev/shm")
 SIDES = {"before": [], "after": ["-DAFTER"]}
+# Before the options of `trackway whatif` that predict the edit, in a comment of a pair.
+QUESTION = "// whatif: "
 NEAR = 10  # percentage points
 COLUMNS = [
     results.Column("before_ms", "before, ms", "{:.0f}"),
     results.Column("measured", "change, %", "{:+.1f}"),
     results.Column("predicted", "predicted, %", "{:+.1f}"),
-    results.Column("estimate", "estimate ÷ measured time", "{:.2f}"),
     results.Column("misses", "change of L2 misses, %", "{:+.1f}"),
 ]
 
@@ -43,20 +44,36 @@ def cpu_seconds(program):
     return float(call(sys.executable, "-c", code, program))
 
 
-def estimate(folder, machine):
-    trace = folder / "trace"
-    plain = call(folder / "plain")
+def record(folder):
     output = folder / "output"
     with open(output, "wb") as stdout:
-        subprocess.run(
-            [TRACKWAY, "record", "-q", "-f", "-o", trace, "--", folder / "traced"], check=True, stdout=stdout
-        )
-    if output.read_text() != plain:
+        command = [TRACKWAY, "record", "-q", "-f", "-o", folder / "trace", "--", folder / "traced"]
+        subprocess.run(command, check=True, stdout=stdout)
+    if output.read_text() != call(folder / "plain"):
         sys.exit(f"bench: {folder} prints something else when it is recorded")
-    report = json.loads(call(TRACKWAY, "report", "-q", "--json", "--time", *machine, trace))
+
+
+def tables_of(report):
+    return {table["name"]: table["rows"] for table in report["tables"]}
+
+
+def estimate(folder, machine):
+    record(folder)
+    trace = folder / "trace"
+    tables = tables_of(json.loads(call(TRACKWAY, "report", "-q", "--json", "--time", *machine, trace)))
     trace.unlink()
-    tables = {table["name"]: table["rows"] for table in report["tables"]}
-    return {"ns": tables["time"][0]["nanoseconds"], "misses": tables["caches"][1]["misses"]}
+    return {"cycles": tables["time"][0]["cycles"], "misses": tables["caches"][1]["misses"]}
+
+
+def estimate_without_running(folder, options, machine):
+    """Of an edit that the trace of the edited program doesn't show: a question to the one before."""
+    record(folder)
+    trace = folder / "trace"
+    report = json.loads(call(TRACKWAY, "whatif", "-q", "--json", "--time", *machine, *options, trace))
+    trace.unlink()
+    rows = {row["what"]: row for row in tables_of(report)["levels"]}
+    side = lambda name: {"cycles": rows["estimated cycles"][name], "misses": rows["L2 misses"][name]}
+    return {name: side(name) for name in SIDES}
 
 
 def row_of(source, rounds, machine):
@@ -67,18 +84,26 @@ def row_of(source, rounds, machine):
             build(source, folders[side], options)
         if len({call(folder / "plain") for folder in folders.values()}) > 1:
             sys.exit(f"bench: the sides of {source.name} print different results")
-        times = {side: [] for side in SIDES}
+        nothing = Path(folder) / "nothing"
+        call("clang-22", "-x", "c", "-o", nothing, "-", input="int main(void) { return 0; }")
+        programs = {side: folders[side] / "plain" for side in SIDES} | {"nothing": nothing}
+        times = {name: [] for name in programs}
         for _ in range(rounds):
-            for side in SIDES:
-                times[side].append(cpu_seconds(folders[side] / "plain"))
-        measured = {side: min(times[side]) for side in SIDES}
-        estimates = {side: estimate(folders[side], machine) for side in SIDES}
+            for name, program in programs.items():
+                times[name].append(cpu_seconds(program))
+        # What the system takes to start a program isn't the program's.
+        measured = {side: min(times[side]) - min(times["nothing"]) for side in SIDES}
+        question = next((line for line in source.read_text().splitlines() if line.startswith(QUESTION)), None)
+        if question:
+            options = question.removeprefix(QUESTION).split()
+            estimates = estimate_without_running(folders["before"], options, machine)
+        else:
+            estimates = {side: estimate(folders[side], machine) for side in SIDES}
     change = lambda of: 100 * (of("after") / max(of("before"), 1e-9) - 1)
     return {
         "before_ms": 1e3 * measured["before"],
         "measured": change(lambda side: measured[side]),
-        "predicted": change(lambda side: estimates[side]["ns"]),
-        "estimate": estimates["before"]["ns"] / 1e9 / measured["before"],
+        "predicted": change(lambda side: estimates[side]["cycles"]),
         "misses": change(lambda side: estimates[side]["misses"]),
     }
 

@@ -68,6 +68,7 @@ analyses! {
 
     /// Verbs that say what a change of the program would gain.
     verbs ChangeVerb {
+        Advise(crate::advise::AdviseArguments),
         Layout(crate::layout::LayoutArguments),
         Whatif(crate::whatif::WhatIfArguments),
     }

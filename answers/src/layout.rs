@@ -20,6 +20,7 @@ use crate::question::Question;
 use crate::reading::{require_accesses, ReadingArguments};
 use crate::slice::{SliceArguments, SliceRequest};
 use crate::soundness;
+use crate::time::TimeArguments;
 
 /// One pass to find the objects that change, one to simulate all proposals.
 const SIMULATING_PASSES: u64 = 2;
@@ -58,6 +59,8 @@ pub struct LayoutArguments {
     #[command(flatten)]
     pub model: ModelArguments,
     #[command(flatten)]
+    pub time: TimeArguments,
+    #[command(flatten)]
     pub slice: SliceArguments,
     #[command(flatten)]
     pub reading: ReadingArguments,
@@ -74,12 +77,14 @@ impl LayoutArguments {
             None => None,
         };
         let (caches, rank_by) = self.model.choose(trace, true, warnings)?;
+        let machine = self.time.machine(&caches, trace, warnings)?;
+        let rank_by = self.time.rank_by(self.model.sort, rank_by)?;
         let shown = Shown {
             only,
             top: self.output.rows(),
             rank_by,
         };
-        Ok(Layout::new(structures, caches, self.window, shown))
+        Ok(Layout::new(structures, caches, self.window, shown).with_time(machine))
     }
 }
 
@@ -119,6 +124,7 @@ impl Question for LayoutArguments {
 }
 
 pub fn run(arguments: &LayoutArguments) -> Result<ExitCode, Failure> {
+    arguments.time.prepare()?;
     let report = kept::ask("layout", arguments, &arguments.trace, &arguments.keeping)?;
     let csv = match arguments.structure {
         Some(_) => "members",

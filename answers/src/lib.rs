@@ -1,6 +1,7 @@
 //! Questions about a trace: the options of commands, the reports, lines and files that answer them, and how those are
 //! printed. The command line and the Python package ask with the same options and get the same tables.
 
+pub mod advise;
 pub mod allocations;
 pub mod analyses;
 pub mod branches;

@@ -3,7 +3,7 @@
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::Args;
 use trackway_analysis::misses::Misses;
-use trackway_analysis::site_counts::{Grouping, Measure};
+use trackway_analysis::site_counts::Grouping;
 use trackway_trace::Trace;
 
 use crate::failure::Failure;
@@ -68,11 +68,7 @@ impl ReportForm {
     ) -> Result<Misses, Failure> {
         let (caches, rank_by) = self.model.choose(trace, merges, warnings)?;
         let machine = self.time.machine(&caches, trace, warnings)?;
-        if rank_by == Measure::Cycles && machine.is_none() {
-            return Err(Failure::new(
-                "--sort cycles: cycles are only estimated with --time",
-            ));
-        }
+        let rank_by = self.time.rank_by(self.model.sort, rank_by)?;
         let misses = Misses::new(
             caches,
             self.groupings(trace.program().is_nameless())?,

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 
 use clap::Args;
 use trackway_analysis::cache::{Caches, Prefetch, Prefetcher, TlbLevel, MAX_LEVELS};
+use trackway_analysis::site_counts::Measure;
 use trackway_analysis::time::{Costs, Machine};
 use trackway_machine::{preset_names, Calibration, CostsError, LevelCosts, MemoryCosts};
 use trackway_trace::Trace;
@@ -42,9 +43,16 @@ pub struct TimeArguments {
     /// Estimate cycles too: what the program waits for, by the latencies and bandwidths of a machine; docs/verbs/time.md
     #[arg(long)]
     pub time: bool,
-    /// The machine of --time: a preset, or a file of `trackway calibrate --output` [default: this machine, if it is of
+    #[command(flatten)]
+    pub machine: MachineArguments,
+}
+
+/// The machine whose time is estimated.
+#[derive(Debug, Clone, Default, PartialEq, Args)]
+pub struct MachineArguments {
+    /// Whose time is estimated: a preset, or a file of `trackway calibrate --output` [default: this machine's, if it is of
     /// the kind that recorded]
-    #[arg(long, value_name = "NAME|FILE.toml", value_parser = named, requires = "time")]
+    #[arg(long, value_name = "NAME|FILE.toml", value_parser = named)]
     pub machine: Option<MemoryCosts>,
     /// This machine, once it is known: answers that are kept hold for its figures.
     #[arg(skip)]
@@ -52,13 +60,24 @@ pub struct TimeArguments {
 }
 
 impl TimeArguments {
-    /// Finds the figures of this machine if they will be needed. They are measured if that wasn't done before.
+    /// See [`MachineArguments::prepare`].
     pub fn prepare(&self) -> Result<(), Failure> {
-        if self.time && self.machine.is_none() && self.own.get().is_none() {
-            let own = MemoryCosts::for_this_machine(|_| ()).map_err(failure)?;
-            let _ = self.own.set(own);
+        match (self.time, &self.machine.machine) {
+            (true, _) => self.machine.prepare(),
+            (false, None) => Ok(()),
+            (false, Some(_)) => Err(Failure::new("--machine: whose time? add --time")),
         }
-        Ok(())
+    }
+
+    /// What to rank by: cycles if time is estimated, unless something else was asked for.
+    pub fn rank_by(&self, asked: Option<Measure>, otherwise: Measure) -> Result<Measure, Failure> {
+        match (self.time, asked) {
+            (true, None) => Ok(Measure::Cycles),
+            (false, Some(Measure::Cycles)) => Err(Failure::new(
+                "--sort cycles: cycles are only estimated with --time",
+            )),
+            _ => Ok(otherwise),
+        }
     }
 
     /// The machine whose time is to be estimated, if any, with these caches.
@@ -68,9 +87,30 @@ impl TimeArguments {
         trace: &Trace,
         warnings: &mut Vec<String>,
     ) -> Result<Option<Machine>, Failure> {
-        if !self.time {
-            return Ok(None);
+        match self.time {
+            true => self.machine.machine(caches, trace, warnings).map(Some),
+            false => Ok(None),
         }
+    }
+}
+
+impl MachineArguments {
+    /// Finds the figures of this machine if they will be needed. They are measured if that wasn't done before.
+    pub fn prepare(&self) -> Result<(), Failure> {
+        if self.machine.is_none() && self.own.get().is_none() {
+            let own = MemoryCosts::for_this_machine(|_| ()).map_err(failure)?;
+            let _ = self.own.set(own);
+        }
+        Ok(())
+    }
+
+    /// The machine whose time is to be estimated, with these caches.
+    pub fn machine(
+        &self,
+        caches: &Caches,
+        trace: &Trace,
+        warnings: &mut Vec<String>,
+    ) -> Result<Machine, Failure> {
         if caches.levels().is_empty() {
             return Err(Failure::new(
                 "--time: without caches nothing tells what takes time; drop --cache none",
@@ -91,8 +131,8 @@ impl TimeArguments {
             ));
         }
         let caches = with_prefetchers(&as_found(caches, costs)?)?;
-        let costs = costs_of(costs, caches.levels().len());
-        Ok(Some(Machine { caches, costs }))
+        let costs = costs_of(costs, &caches);
+        Ok(Machine { caches, costs })
     }
 }
 
@@ -159,7 +199,8 @@ fn with_prefetchers(caches: &Caches) -> Result<Caches, Failure> {
     timed.map_err(failure)
 }
 
-fn costs_of(costs: &MemoryCosts, caches: usize) -> Costs {
+fn costs_of(costs: &MemoryCosts, simulated: &Caches) -> Costs {
+    let caches = simulated.levels().len();
     let of_level = |figure: &dyn Fn(&LevelCosts) -> f64| {
         let mut figures = [0.0; MAX_LEVELS + 1];
         for (level, place) in figures.iter_mut().enumerate().take(caches + 1) {
@@ -176,7 +217,8 @@ fn costs_of(costs: &MemoryCosts, caches: usize) -> Costs {
         latency_ns: of_level(&|level| level.latency_ns),
         line_ns: of_level(&|level| level.line_ns),
         translation_ns: [costs.tlb.second_level_ns, costs.tlb.walk_ns],
-        fault_ns: costs.fault_ns,
+        small_fault_ns: costs.fault_ns,
+        page_bytes: simulated.page_bytes(),
         transfer_ns: costs.transfer_ns.unwrap_or(memory_ns),
         most_misses: costs.most_misses.into(),
         most_walks: WALKS,

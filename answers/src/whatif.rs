@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use trackway_analysis::cache::Caches;
@@ -21,6 +22,7 @@ use crate::question::Question;
 use crate::reading::{require_accesses, ReadingArguments};
 use crate::slice::{SliceArguments, SliceRequest};
 use crate::soundness;
+use crate::time::TimeArguments;
 
 /// TLBs that are simulated for --huge-pages if the caches have none.
 const USUAL_TLBS: &str = "TLB1=64,4:TLB2=1536,12";
@@ -77,6 +79,8 @@ pub struct WhatIfArguments {
     #[arg(long, value_name = "MEASURE")]
     pub sort: Option<Measure>,
     #[command(flatten)]
+    pub time: TimeArguments,
+    #[command(flatten)]
     pub output: OutputArguments,
     #[command(flatten)]
     pub slice: SliceArguments,
@@ -127,6 +131,7 @@ impl Question for WhatIfArguments {
 }
 
 pub fn run(arguments: &WhatIfArguments) -> Result<ExitCode, Failure> {
+    arguments.time.prepare()?;
     let report = kept::ask("whatif", arguments, &arguments.trace, &arguments.keeping)?;
     arguments.output.print(&report, report.tables.first())
 }
@@ -199,8 +204,16 @@ fn question(
             "nothing would change; say what with --split, --reorder, --pad, --align, --soa, --huge-pages or --cache",
         ));
     }
+    let machine_before = arguments.time.machine(&before, trace, warnings)?.map(Arc::new);
+    let machine_after = arguments
+        .time
+        .machine(&after, trace, &mut Vec::new())?
+        .map(Arc::new);
+    let rank_by = arguments.time.rank_by(arguments.sort, rank_by)?;
     Ok(whatif::Question {
         layouts,
+        machine_before,
+        machine_after,
         caches_before: before,
         caches_after: after,
         rank_by,

@@ -1,4 +1,5 @@
 // Random look-ups over many pages: huge ones.
+// whatif: --huge-pages
 #include "pair.h"
 #include <sys/mman.h>
 enum { BYTES = 1 << 27, LOOKUPS = 5000000 };

@@ -1,6 +1,7 @@
 //! Which proposals are shown: each is simulated, and has to gain something.
 
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 use trackway_report::percent;
 use trackway_trace::Trace;
@@ -11,6 +12,7 @@ use crate::engine::Observer;
 use crate::model::cache::Caches;
 use crate::model::site_counts::{Measure, SiteCounters};
 use crate::model::structures::Structures;
+use crate::model::time::Machine;
 
 /// A proposal has to save this part of the program's misses.
 const LEAST_GAIN: f64 = 0.02;
@@ -19,6 +21,7 @@ const LEAST_GAIN: f64 = 0.02;
 pub(super) struct Before<'b> {
     pub structures: &'b Structures,
     pub caches: &'b Caches,
+    pub machine: Option<&'b Arc<Machine>>,
     pub line_bytes: u64,
     pub rank_by: Measure,
     /// Counters of the whole program.
@@ -71,7 +74,14 @@ impl Before<'_> {
             });
             planned.push((proposal, number));
         }
-        let trials = try_each(&layouts, self.structures, self.caches, trace, threads, observer);
+        let trials = try_each(
+            &layouts,
+            self.structures,
+            (self.caches, self.machine),
+            trace,
+            threads,
+            observer,
+        );
         let mut judged: Vec<Judged> = Vec::new();
         for (proposal, number) in planned {
             let verdict = match number {

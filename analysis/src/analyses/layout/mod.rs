@@ -2,6 +2,7 @@
 
 mod advice;
 mod affinity;
+mod cards;
 mod finder;
 mod fragment;
 mod packed;
@@ -12,7 +13,7 @@ mod weights;
 mod with_misses;
 
 use std::num::NonZeroUsize;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use trackway_trace::{Batch, Program, Trace};
 
@@ -22,8 +23,10 @@ use crate::model::site_counts::stores;
 use crate::model::site_counts::MissesShard;
 use crate::model::site_counts::{Measure, SiteCounters};
 use crate::model::structures::Structures;
+use crate::model::time::{Machine, TimedSites};
 use crate::{Analysis, Findings, Order, WorkPart};
 use affinity::Pairs;
+pub use cards::{LayoutCard, LayoutCards};
 pub use finder::Finder;
 pub use fragment::Fragment;
 use tables::{Advice, Presentation};
@@ -34,6 +37,7 @@ pub use with_misses::LayoutAndMisses;
 /// Simulates caches, and follows which fields of an object are accessed together.
 pub struct Layout {
     caches: Caches,
+    machine: Option<Arc<Machine>>,
     structures: Structures,
     watch: Watch,
     window: u64,
@@ -70,11 +74,21 @@ impl Layout {
     pub fn new(structures: Structures, caches: Caches, window: u64, shown: Shown) -> Layout {
         Layout {
             caches,
+            machine: None,
             watch: Watch::new(&structures, window),
             window,
             structures,
             shown,
             counted: Mutex::default(),
+        }
+    }
+
+    /// Also estimates the cycles that accesses take on that machine.
+    #[must_use]
+    pub fn with_time(self, machine: Option<Machine>) -> Layout {
+        Layout {
+            machine: machine.map(Arc::new),
+            ..self
         }
     }
 
@@ -92,6 +106,15 @@ impl Layout {
             let judged = before.judge(presentation.proposals(), trace, threads, observer);
             let advice = Advice::Simulated(Box::new(before), judged);
             presentation.findings(trace.program(), counters, &advice)
+        })
+    }
+
+    /// Simulates the proposals of a pass in two further ones, and returns those that save time, the best first.
+    pub fn cards(&self, trace: &Trace, threads: NonZeroUsize, observer: &dyn Observer) -> LayoutCards {
+        self.with_counted(trace, |presentation, counters| {
+            let before = presentation.before(counters);
+            let judged = before.judge(presentation.proposals(), trace, threads, observer);
+            cards::of(&before, judged, trace.program(), counters)
         })
     }
 
@@ -113,6 +136,7 @@ impl Layout {
             weights,
             pairs,
             caches: &self.caches,
+            machine: self.machine.as_ref(),
             window: self.window,
             shown: &self.shown,
         }
@@ -123,7 +147,11 @@ impl Analysis for Layout {
     type Shard = LayoutShard;
 
     fn order(&self) -> Order {
-        Order::across_threads_if(self.caches.any_shared())
+        let timed = self
+            .machine
+            .as_ref()
+            .is_some_and(|machine| machine.caches.any_shared());
+        Order::across_threads_if(self.caches.any_shared() || timed)
     }
 
     fn takes_runs(&self) -> bool {
@@ -140,7 +168,7 @@ impl Analysis for Layout {
 
     fn start_part(&self, part: WorkPart) -> LayoutShard {
         LayoutShard {
-            misses: MissesShard::new(&self.caches, part),
+            misses: MissesShard::new(&self.caches, part).with_time(self.machine.as_ref()),
             together: part.is_first().then(|| self.watch.start()),
         }
     }
@@ -149,6 +177,9 @@ impl Analysis for Layout {
         shard
             .misses
             .take_sites(program.sites.iter().map(|site| stores(site.kind)));
+        shard
+            .misses
+            .take_timed_sites(|| Arc::new(TimedSites::of(program)));
     }
 
     fn take_batch(&self, shard: &mut LayoutShard, batch: &Batch) {

@@ -89,7 +89,10 @@ impl Evidence<'_> {
     /// Whether most misses are there because other threads took the line: no other order of members helps then.
     fn is_contended(&self) -> bool {
         let total = &self.weights.total;
-        let misses = self.rank_by.of(total);
+        let misses = match self.rank_by {
+            Measure::Cycles => total.outcome.misses[1].max(total.outcome.misses[0]),
+            measure => measure.of(total),
+        };
         misses > 0 && total.outcome.invalidations.saturating_mul(2) > misses
     }
 

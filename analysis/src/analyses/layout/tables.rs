@@ -1,5 +1,7 @@
 //! Structures as `pahole` shows them, with what was accessed.
 
+use std::sync::Arc;
+
 use trackway_report::{counted, grouped, percent, Table, TableBuilder};
 use trackway_trace::Program;
 
@@ -12,6 +14,7 @@ use crate::model::cache::Caches;
 use crate::model::site_counts::attribution_table;
 use crate::model::site_counts::{Measure, SiteCounters};
 use crate::model::structures::{Structure, Structures};
+use crate::model::time::Machine;
 use crate::Findings;
 
 pub(super) struct Presentation<'p> {
@@ -19,6 +22,7 @@ pub(super) struct Presentation<'p> {
     pub weights: &'p [Weights],
     pub pairs: &'p [Pairs],
     pub caches: &'p Caches,
+    pub machine: Option<&'p Arc<Machine>>,
     pub window: u64,
     pub shown: &'p Shown,
 }
@@ -89,11 +93,17 @@ impl<'p> Presentation<'p> {
         Before {
             structures: self.structures,
             caches: self.caches,
+            machine: self.machine,
             line_bytes: self.line_bytes(),
             rank_by: self.shown.rank_by,
             total: SiteCounters::sum(counters),
             of_structures: self.weights.iter().map(|weights| weights.total).collect(),
         }
+    }
+
+    /// What has columns: the caches, and whether time does.
+    fn columns(&self) -> (&Caches, bool) {
+        (self.caches, self.machine.is_some())
     }
 
     fn line_bytes(&self) -> u64 {
@@ -183,7 +193,7 @@ impl<'p> Presentation<'p> {
             .count("accesses", |row| total(row).accesses)
             .bytes("bytes", |row| total(row).bytes);
         let rank_by = self.shown.rank_by;
-        add_misses(builder, self.caches, |row: &usize| *total(row))
+        add_misses(builder, self.columns(), |row: &usize| *total(row))
             .share("share", |row| (rank_by.of(total(row)), rank_by.of(&all)))
             .build()
     }
@@ -246,7 +256,7 @@ impl<'p> Presentation<'p> {
             .bytes("bytes", |row| row.counters.map(|counters| counters.bytes));
         let rank_by = self.shown.rank_by;
         let total = rank_by.of(&self.weights[index].total);
-        add_optional_misses(builder, self.caches, |row: &Row| row.counters)
+        add_optional_misses(builder, self.columns(), |row: &Row| row.counters)
             .share("share", |row| match row.counters {
                 Some(counters) => (rank_by.of(&counters), total),
                 None => (0, 0),
@@ -396,21 +406,26 @@ fn title_of(structure: &Structure, line_bytes: u64) -> String {
 
 fn add_misses<'a, R>(
     builder: TableBuilder<'a, R>,
-    caches: &Caches,
+    (caches, timed): (&Caches, bool),
     counters: impl Fn(&R) -> SiteCounters,
 ) -> TableBuilder<'a, R> {
-    add_optional_misses(builder, caches, |row| Some(counters(row)))
+    add_optional_misses(builder, (caches, timed), |row| Some(counters(row)))
 }
 
 fn add_optional_misses<'a, R>(
     mut builder: TableBuilder<'a, R>,
-    caches: &Caches,
+    (caches, timed): (&Caches, bool),
     counters: impl Fn(&R) -> Option<SiteCounters>,
 ) -> TableBuilder<'a, R> {
     for level in 0..caches.levels().len() {
         let (name, title) = (format!("l{}_misses", level + 1), format!("L{} misses", level + 1));
         builder = builder.count((name, title), |row| {
             counters(row).map(|counters| Measure::Misses(level).of(&counters))
+        });
+    }
+    if timed {
+        builder = builder.count(("cycles", "estimated cycles"), |row| {
+            counters(row).map(|counters| counters.cycles)
         });
     }
     builder

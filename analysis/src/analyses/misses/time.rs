@@ -21,6 +21,9 @@ pub(super) fn table(machine: &Machine, ranking: &Ranking) -> Table {
     TableBuilder::new("time", title, &[()])
         .count("cycles", |()| cycles)
         .count(("longest_thread", "cycles of the thread with most"), |()| longest)
+        .count(("work_cycles", "cycles if nothing had to be waited for"), |()| {
+            machine.cycles_of_work(program, ranking.counters)
+        })
         .count(("nanoseconds", "ns"), |()| machine.nanoseconds(cycles))
         .share(
             ("known_work", "accesses of known instructions and addresses"),

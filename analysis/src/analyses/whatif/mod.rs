@@ -13,15 +13,16 @@ mod tables;
 mod trial;
 
 use std::num::NonZeroUsize;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use trackway_trace::{Batch, Program, Trace};
 
 use crate::engine::{Observer, RunSummary};
 use crate::model::cache::Caches;
 use crate::model::site_counts::stores;
-use crate::model::site_counts::Measure;
+use crate::model::site_counts::{Measure, SiteCounters};
 use crate::model::structures::Structures;
+use crate::model::time::{Machine, TimedSites};
 use crate::{Analysis, Findings, Order};
 pub use plan::{Change, Link, NewLayout, ObjectPart, PlanError};
 use prediction::Prediction;
@@ -41,6 +42,9 @@ pub struct Question {
     pub layouts: Vec<NewLayout>,
     pub caches_before: Caches,
     pub caches_after: Caches,
+    /// Whose time is estimated, if any.
+    pub machine_before: Option<Arc<Machine>>,
+    pub machine_after: Option<Arc<Machine>>,
     pub rank_by: Measure,
     /// Rows per table.
     pub top: usize,
@@ -50,6 +54,8 @@ pub struct Question {
 pub struct Answer {
     pub findings: Findings,
     pub summary: RunSummary,
+    /// Counters of the whole program after the change.
+    pub after: SiteCounters,
     /// What was rewritten for each layout of the question.
     pub rewritten: Vec<Rewritten>,
 }
@@ -73,12 +79,15 @@ pub fn what_if(
         purposes: &purposes,
         targets: &Targets::new(structures, &question.layouts),
         rewritten: Mutex::default(),
+        after: Mutex::default(),
     };
     let (findings, summary) = crate::run(&comparison, trace, threads, observer);
     let rewritten = comparison.rewritten.into_inner();
+    let after = comparison.after.into_inner();
     Answer {
         findings,
         summary,
+        after: after.unwrap_or_else(PoisonError::into_inner),
         rewritten: rewritten.unwrap_or_else(PoisonError::into_inner),
     }
 }
@@ -92,6 +101,7 @@ struct Comparison<'c> {
     targets: &'c Targets,
     /// What the finished comparison rewrote.
     rewritten: Mutex<Vec<Rewritten>>,
+    after: Mutex<SiteCounters>,
 }
 
 struct ComparisonShard<'c> {
@@ -104,7 +114,14 @@ impl<'c> Analysis for Comparison<'c> {
 
     /// Without new layouts, each thread may be simulated by itself.
     fn order(&self) -> Order {
-        let shared = self.question.caches_before.any_shared() || self.question.caches_after.any_shared();
+        let question = self.question;
+        let machines = [&question.machine_before, &question.machine_after]
+            .into_iter()
+            .flatten();
+        let caches = [&question.caches_before, &question.caches_after].into_iter();
+        let shared = caches
+            .chain(machines.map(|machine| &machine.caches))
+            .any(Caches::any_shared);
         match (self.targets.is_empty(), shared) {
             (true, false) => Order::PerStream,
             (true, true) => Order::AcrossThreads,
@@ -118,15 +135,18 @@ impl<'c> Analysis for Comparison<'c> {
 
     fn start_shard(&self) -> ComparisonShard<'c> {
         let program = self.trace.program();
-        let caches_after = &self.question.caches_after;
+        let question = self.question;
+        let after = (&question.caches_after, question.machine_after.as_ref());
         ComparisonShard {
-            before: Simulations::new(&self.question.caches_before),
-            after: Prediction::new(program, self.purposes, self.targets, caches_after),
+            before: Simulations::new(&question.caches_before, question.machine_before.as_ref()),
+            after: Prediction::new(program, self.purposes, self.targets, after),
         }
     }
 
     fn take_program(&self, shard: &mut ComparisonShard<'c>, program: &Program) {
-        shard.before.take_sites(sites(program));
+        shard
+            .before
+            .take_sites(sites(program), || TimedSites::of(program));
     }
 
     fn take_batch(&self, shard: &mut ComparisonShard<'c>, batch: &Batch) {
@@ -146,6 +166,7 @@ impl<'c> Analysis for Comparison<'c> {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone_from(&done);
+        *self.after.lock().unwrap_or_else(PoisonError::into_inner) = SiteCounters::sum(&after.counters());
         Presentation {
             comparison: self,
             before: before.counters(),

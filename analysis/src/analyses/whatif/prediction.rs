@@ -1,5 +1,7 @@
 //! The caches of a program whose structures are laid out anew.
 
+use std::sync::Arc;
+
 use trackway_trace::{Batch, Program};
 
 use super::rewrite::{Rewriter, Rewritten, Targets};
@@ -8,6 +10,7 @@ use super::survey::Purposes;
 use crate::model::cache::Caches;
 use crate::model::site_counts::stores;
 use crate::model::site_counts::MissesShard;
+use crate::model::time::{Machine, TimedSites};
 
 /// Rewrites accesses, and simulates the rewritten ones.
 pub(super) struct Prediction<'p> {
@@ -19,9 +22,16 @@ pub(super) struct Prediction<'p> {
 }
 
 impl<'p> Prediction<'p> {
-    pub fn new(program: &Program, purposes: &'p Purposes, targets: &'p Targets, caches: &Caches) -> Self {
-        let mut simulations = Simulations::new(caches);
-        simulations.take_sites(sites_with_pointers(program));
+    pub fn new(
+        program: &Program,
+        purposes: &'p Purposes,
+        targets: &'p Targets,
+        (caches, machine): (&Caches, Option<&Arc<Machine>>),
+    ) -> Self {
+        let mut simulations = Simulations::new(caches, machine);
+        simulations.take_sites(sites_with_pointers(program), || {
+            TimedSites::of(program).with_pointers()
+        });
         Prediction {
             rewriter: Rewriter::new(program, purposes, targets),
             simulations,

@@ -97,6 +97,9 @@ impl Presentation<'_> {
             level(format!("TLB{} misses", index + 1), &misses)
         }));
         let traffic = |side: usize| self.totals[side].traffic;
+        if question.machine_before.is_some() {
+            rows.push(level("estimated cycles".into(), &|side| sums[side].cycles));
+        }
         rows.push(level("bytes from memory".into(), &|side| {
             traffic(side).bytes_read
         }));
@@ -176,6 +179,11 @@ impl Presentation<'_> {
             builder = builder
                 .count(before, |row| measure.of(&row.before))
                 .count(after, |row| measure.of(&row.after));
+        }
+        if self.comparison.question.machine_before.is_some() {
+            builder = builder
+                .count(("cycles_before", "cycles before"), |row| row.before.cycles)
+                .count(("cycles_after", "cycles after"), |row| row.after.cycles);
         }
         builder.build()
     }

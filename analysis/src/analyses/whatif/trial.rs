@@ -1,7 +1,7 @@
 //! Tries several new layouts, each by itself, in one pass over the trace.
 
 use std::num::NonZeroUsize;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use trackway_trace::{Batch, Trace};
 
@@ -13,6 +13,7 @@ use crate::engine::Observer;
 use crate::model::cache::Caches;
 use crate::model::site_counts::SiteCounters;
 use crate::model::structures::Structures;
+use crate::model::time::Machine;
 use crate::{Analysis, Findings, Order, WorkPart};
 
 /// Layouts that are simulated at most.
@@ -47,7 +48,7 @@ pub enum Impossible {
 pub fn try_each(
     layouts: &[NewLayout],
     structures: &Structures,
-    caches: &Caches,
+    (caches, machine): (&Caches, Option<&Arc<Machine>>),
     trace: &Trace,
     threads: NonZeroUsize,
     observer: &dyn Observer,
@@ -69,6 +70,7 @@ pub fn try_each(
         .collect();
     let trials = Trials {
         caches,
+        machine,
         trace,
         purposes: &purposes,
         targets: &targets,
@@ -111,6 +113,7 @@ fn impossible(layout: &NewLayout, structures: &Structures, purposes: &Purposes) 
 
 struct Trials<'t> {
     caches: &'t Caches,
+    machine: Option<&'t Arc<Machine>>,
     trace: &'t Trace,
     purposes: &'t Purposes,
     /// Targets by layout.
@@ -150,7 +153,7 @@ impl<'t> Analysis for Trials<'t> {
         let numbered = self.targets.iter().enumerate();
         let own = numbered.skip(part.number as usize).step_by(part.count as usize);
         own.map(|(number, targets)| {
-            let prediction = Prediction::new(program, self.purposes, targets, self.caches);
+            let prediction = Prediction::new(program, self.purposes, targets, (self.caches, self.machine));
             (number, prediction)
         })
         .collect()

@@ -135,7 +135,7 @@ impl Core {
         self.enter(work.instructions, own_ns, costs.window);
         let started = self.ended;
         if served.new_pages > 0 {
-            self.stop_for(served.new_pages as f64 * costs.fault_ns);
+            self.stop_for(served.new_pages as f64 * costs.fault_ns(memory));
         }
         let ready = self.ready(work, served.level == 0);
         let done = self.serve(costs, served, ready, memory);
@@ -292,7 +292,8 @@ mod tests {
             latency_ns: [4.0, 14.0, 100.0, 0.0, 0.0],
             line_ns: [1.0, 2.0, 5.0, 0.0, 0.0],
             translation_ns: [7.0, 30.0],
-            fault_ns: 500.0,
+            small_fault_ns: 500.0,
+            page_bytes: 4096,
             transfer_ns: 50.0,
             most_misses: 10.0,
             most_walks: 2.0,

@@ -17,8 +17,9 @@ pub struct Costs {
     pub line_ns: [f64; SERVING],
     /// A miss of each level of the TLB, beyond the access.
     pub translation_ns: [f64; MAX_TLB_LEVELS],
-    /// The first access to a page, which the system then provides.
-    pub fault_ns: f64,
+    /// The first access to a page of 4 KiB, which the system then provides.
+    pub small_fault_ns: f64,
+    pub page_bytes: u64,
     /// Time until a core has a line that another one has just written.
     pub transfer_ns: f64,
     /// Independent misses that overlap.
@@ -33,7 +34,16 @@ pub struct Costs {
     pub instruction_ns: f64,
 }
 
+const SMALL_PAGE_BYTES: u64 = 4096;
+const LINE_BYTES: u64 = 64;
+
 impl Costs {
+    /// The first access to a page. The system fills a larger one with zeros, at memory's rate.
+    pub(super) fn fault_ns(&self, memory: usize) -> f64 {
+        let more = self.page_bytes.saturating_sub(SMALL_PAGE_BYTES) / LINE_BYTES;
+        self.small_fault_ns + more as f64 * self.line_ns[memory]
+    }
+
     /// The place of memory among the levels of these caches.
     pub(super) fn memory(caches: &Caches) -> usize {
         caches.levels().len()

@@ -9,11 +9,11 @@ mod sites;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use trackway_trace::{Batch, Lane, Piece};
+use trackway_trace::{Batch, Lane, Piece, Program};
 
 use self::core::{Core, Served};
 use super::cache::{Access, Caches, LineChanges, Outcome, Simulator, Totals, MAX_TLB_LEVELS};
-use super::site_counts::address_space;
+use super::site_counts::{address_space, SiteCounters};
 pub use costs::Costs;
 use costs::SERVING;
 pub(crate) use sites::TimedSites;
@@ -26,6 +26,17 @@ pub struct Machine {
 }
 
 impl Machine {
+    /// The cycles that these accesses of the program's sites, with the instructions around them, would take if none
+    /// waited for anything.
+    pub fn cycles_of_work(&self, program: &Program, counters: &[SiteCounters]) -> u64 {
+        let sites = TimedSites::of(program);
+        let instructions =
+            |(site, counters): (usize, &SiteCounters)| sites.instructions(site) * counters.accesses as f64;
+        let counters = counters.iter().enumerate().take(sites.count());
+        let all: f64 = counters.map(instructions).sum();
+        self.cycles(all * self.costs.instruction_ns)
+    }
+
     /// How long so many cycles take.
     pub fn nanoseconds(&self, cycles: u64) -> u64 {
         (cycles as f64 / self.costs.ghz).round() as u64

@@ -62,6 +62,21 @@ impl TimedSites {
         });
     }
 
+    /// With a site that loads a pointer to a split-off part, and one that stores it.
+    pub fn with_pointers(mut self) -> TimedSites {
+        let nothing = SiteTypes {
+            accessed: NO_TYPE,
+            pointed_to: NO_TYPE,
+        };
+        let alone = SiteWork {
+            instructions: 1,
+            ..SiteWork::default()
+        };
+        self.push(AccessKind::Load, Some(&alone), &nothing);
+        self.push(AccessKind::Store, Some(&alone), &nothing);
+        self
+    }
+
     pub fn count(&self) -> usize {
         self.sites.len()
     }

@@ -1,0 +1,109 @@
+//! `trackway advise`.
+
+mod cards;
+mod simulated;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use trackway_analysis::layout::{Layout, Shown};
+use trackway_analysis::site_counts::Measure;
+use trackway_analysis::structures::Structures;
+use trackway_report::Report;
+use trackway_trace::Trace;
+
+use crate::failure::Failure;
+use crate::kept::{self, KeepingArguments};
+use crate::model::ModelArguments;
+use crate::output::OutputArguments;
+use crate::question::Question;
+use crate::reading::{require_accesses, ReadingArguments};
+use crate::slice::{SliceArguments, SliceRequest};
+use crate::soundness;
+use crate::time::MachineArguments;
+use cards::Cards;
+use simulated::Program;
+
+/// Structures whose layout is looked at: those that take most of the time.
+const STRUCTURES: usize = 8;
+/// Fields are accessed together if no more accesses lie between, as for `trackway layout`.
+const WINDOW: u64 = 100;
+/// Passes over the trace: one for what the program costs, and two for each kind of change, of which there are three.
+const PASSES: u64 = 5;
+
+/// Say what to change, and what each change would gain in time
+///
+/// Looks for changes that save time: other layouts of structures, huge pages, and lines that threads needn't take from
+/// each other. Each is simulated, by the costs of the machine (`trackway calibrate`), before it is shown: as a card with the
+/// place, the gain, what that rests on, and what to type next. If waiting for memory takes little of the time, it says so.
+/// docs/verbs/advise.md defines each number.
+#[derive(Debug, Args)]
+#[command(
+    mut_arg("csv", |csv| csv.help("Print the table of cards as CSV")),
+    mut_arg("top", |top| top.help("Cards to show, at most").default_value("10")),
+    after_help = "Examples:\n  trackway advise prog.trackway\n  \
+                  trackway advise --machine zen3 prog.trackway\n  \
+                  trackway advise --json prog.trackway"
+)]
+pub struct AdviseArguments {
+    /// The trace
+    pub trace: PathBuf,
+    #[command(flatten)]
+    pub machine: MachineArguments,
+    #[command(flatten)]
+    pub output: OutputArguments,
+    #[command(flatten)]
+    pub slice: SliceArguments,
+    #[command(flatten)]
+    pub reading: ReadingArguments,
+    #[command(flatten)]
+    pub keeping: KeepingArguments,
+}
+
+impl Question for AdviseArguments {
+    fn answer(&self, trace: &Trace) -> Result<Report, Failure> {
+        require_accesses(trace)?;
+        let mut warnings = Vec::new();
+        let (caches, _) = ModelArguments::default().choose(trace, true, &mut warnings)?;
+        let machine = self.machine.machine(&caches, trace, &mut warnings)?;
+        let structures = Structures::of(trace.program());
+        let shown = Shown {
+            only: None,
+            top: STRUCTURES,
+            rank_by: Measure::Cycles,
+        };
+        let layout = Layout::new(structures, caches.clone(), WINDOW, shown).with_time(Some(machine.clone()));
+        let (found, summary) = self.reading.pass(&layout, trace);
+        let program = Program {
+            trace,
+            caches,
+            machine,
+        };
+        let cards = self.reading.with_progress(trace, PASSES, |threads, observer| {
+            let layouts = layout.cards(trace, threads, observer);
+            let mut cards = Cards::new(&program, &layouts);
+            cards.add(program.huge_pages(&layouts, threads, observer));
+            cards.add(program.apart(&layouts, threads, observer));
+            cards
+        });
+        let mut findings = cards.findings(self.output.rows());
+        let order = found.tables.into_iter().filter(|table| table.name() == "order");
+        findings.tables.extend(order);
+        Ok(soundness::report(trace, findings, &summary, warnings))
+    }
+
+    fn slice(&self) -> SliceRequest {
+        self.slice.request()
+    }
+
+    fn reading(&mut self) -> Option<&mut ReadingArguments> {
+        Some(&mut self.reading)
+    }
+}
+
+pub fn run(arguments: &AdviseArguments) -> Result<ExitCode, Failure> {
+    arguments.machine.prepare()?;
+    let report = kept::ask("advise", arguments, &arguments.trace, &arguments.keeping)?;
+    arguments.output.print(&report, report.table("cards"))
+}

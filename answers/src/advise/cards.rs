@@ -1,0 +1,233 @@
+//! Cards: a change, what it gains, what that rests on, and when it would be wrong.
+
+use trackway_analysis::layout::{LayoutCard, LayoutCards};
+use trackway_analysis::site_counts::SiteCounters;
+use trackway_analysis::Findings;
+use trackway_report::{percent, Table, TableBuilder};
+
+use super::simulated::Program;
+
+/// A card must save this part of the program's time.
+const LEAST_GAIN: f64 = 0.02;
+/// Where waiting takes less, memory isn't what to look at.
+const LITTLE: f64 = 0.05;
+
+pub struct Card {
+    pub change: String,
+    /// What is changed.
+    pub of: String,
+    /// The program's counters with the change.
+    pub after: SiteCounters,
+    pub because: String,
+    /// When the advice is wrong.
+    pub unless: String,
+    pub worse: String,
+    pub place: Option<String>,
+    /// What to type or to do next.
+    pub next: String,
+    /// Lines for the source.
+    pub definition: Vec<String>,
+}
+
+pub struct Cards {
+    before: SiteCounters,
+    /// Cycles if nothing had to be waited for.
+    work: u64,
+    cards: Vec<Card>,
+    /// Type, change, and why it isn't advised.
+    dropped: Vec<(String, String, String)>,
+}
+
+impl Cards {
+    /// Those of layouts.
+    pub fn new(program: &Program, layouts: &LayoutCards) -> Cards {
+        let recorded = program.trace.program();
+        let dropped = layouts.dropped.iter();
+        let place = |card: &LayoutCard| {
+            let location = recorded.location(card.location?);
+            let file = recorded.string(location.file).rsplit('/').next()?;
+            (!file.is_empty()).then(|| format!("{file}:{}", location.line))
+        };
+        let cards = layouts.cards.iter().map(|card| Card {
+            change: card.change.into(),
+            of: card.structure.clone(),
+            after: card.after,
+            because: card.reason.clone(),
+            unless: wrong_when(card.change).into(),
+            worse: card.worse.clone(),
+            place: place(card),
+            next: format!("trackway whatif --time {} TRACE", card.options),
+            definition: card.definition.clone(),
+        });
+        Cards {
+            before: SiteCounters::sum(&layouts.counters),
+            work: program.machine.cycles_of_work(recorded, &layouts.counters),
+            cards: cards.collect(),
+            dropped: dropped
+                .map(|(of, change, why)| (of.clone(), (*change).to_owned(), why.clone()))
+                .collect(),
+        }
+    }
+
+    /// Adds a card, if it gains enough.
+    pub fn add(&mut self, card: Option<Card>) {
+        let Some(card) = card else {
+            return;
+        };
+        match self.gain(&card) >= LEAST_GAIN {
+            true => self.cards.push(card),
+            false => {
+                let why = format!("saves {} of the time", percent(self.gain(&card)));
+                self.dropped.push((card.of, card.change, why));
+            }
+        }
+    }
+
+    /// The saved part of the time; negative if the change costs time.
+    fn gain(&self, card: &Card) -> f64 {
+        let before = self.before.cycles.max(1) as f64;
+        (before - card.after.cycles as f64) / before
+    }
+
+    /// The part of the time in which the program waits.
+    fn waiting(&self) -> f64 {
+        let cycles = self.before.cycles.max(1) as f64;
+        (1.0 - self.work as f64 / cycles).max(0.0)
+    }
+
+    pub fn findings(mut self, most: usize) -> Findings {
+        self.cards.sort_by_key(|card| card.after.cycles);
+        if most > 0 {
+            self.cards.truncate(most);
+        }
+        let mut tables = vec![self.overview()];
+        tables.extend(
+            self.cards
+                .iter()
+                .enumerate()
+                .flat_map(|(index, card)| self.card(index, card)),
+        );
+        if !self.dropped.is_empty() {
+            tables.push(self.not_advised());
+        }
+        tables.push(self.time());
+        Findings {
+            answer: Some(self.answer()),
+            tables,
+        }
+    }
+
+    fn answer(&self) -> String {
+        let waiting = percent(self.waiting());
+        match self.cards.first() {
+            _ if self.waiting() < LITTLE => format!(
+                "Nothing is to be gained in memory here: the program waits for it in {waiting} of the estimated time"
+            ),
+            Some(first) => format!(
+                "{} of {} would save {} of the estimated time, of which the program waits for memory in {waiting}",
+                sentence(&first.change),
+                first.of,
+                percent(self.gain(first))
+            ),
+            None => format!(
+                "The program waits for memory in {waiting} of the estimated time, but no change that is known here saves {}: \
+                 `trackway report --time` says where",
+                percent(LEAST_GAIN)
+            ),
+        }
+    }
+
+    fn overview(&self) -> Table {
+        let before = self.before.cycles;
+        TableBuilder::new(
+            "cards",
+            "What to change, by what it saves of the estimated time",
+            &self.cards,
+        )
+        .share("saves", |card| (before.saturating_sub(card.after.cycles), before))
+        .text("change", |card| card.change.clone())
+        .text("of", |card| card.of.clone())
+        .text(("place", "costs most at"), |card| {
+            card.place.clone().unwrap_or_default()
+        })
+        .count(("cycles_before", "cycles"), |_| before)
+        .count(("cycles_after", "after"), |card| card.after.cycles)
+        .build()
+    }
+
+    /// A card in full, and the lines to write.
+    fn card(&self, index: usize, card: &Card) -> Vec<Table> {
+        let title = format!(
+            "{}. {} of {}: {} of the time",
+            index + 1,
+            sentence(&card.change),
+            card.of,
+            percent(self.gain(card))
+        );
+        let before = self.before.cycles;
+        let saves = (before.saturating_sub(card.after.cycles), before);
+        let mut builder = TableBuilder::new("card", title, &[()])
+            .share("saves", |()| saves)
+            .text("because", |()| &card.because);
+        if let Some(place) = &card.place {
+            builder = builder.text(("place", "costs most at"), |()| place);
+        }
+        if !card.worse.is_empty() {
+            builder = builder.text("worse", |()| &card.worse);
+        }
+        let builder = builder
+            .text(("unless", "wrong if"), |()| &card.unless)
+            .text("next", |()| &card.next);
+        let mut tables = vec![builder.as_record().build()];
+        if !card.definition.is_empty() {
+            let title = format!("{}, to be written", card.of);
+            let lines = TableBuilder::new("definition", title, &card.definition);
+            tables.push(lines.source("source", |line| Some(line.clone())).build());
+        }
+        tables
+    }
+
+    fn not_advised(&self) -> Table {
+        TableBuilder::new("not_advised", "Not advised", &self.dropped)
+            .text("of", |(of, _, _)| of.clone())
+            .text("change", |(_, change, _)| change.clone())
+            .text("why", |(_, _, why)| why.clone())
+            .build()
+    }
+
+    fn time(&self) -> Table {
+        let waiting = self.before.cycles.saturating_sub(self.work);
+        TableBuilder::new("time", "Estimated time", &[()])
+            .count("cycles", |()| self.before.cycles)
+            .count(("work_cycles", "cycles if nothing had to be waited for"), |()| {
+                self.work
+            })
+            .share(("waiting", "waiting for memory"), |()| {
+                (waiting, self.before.cycles)
+            })
+            .as_record()
+            .build()
+    }
+}
+
+fn wrong_when(change: &str) -> &'static str {
+    match change {
+        "split" => "whole objects are copied, stored or sent; or addresses of cold fields are kept elsewhere",
+        "reorder" | "pack" => {
+            "the layout is a file's, a protocol's or another program's; or an initialiser goes by position"
+        }
+        "struct of arrays" => "pointers to single objects are kept, or objects come and go one by one",
+        "align" | "pad" => {
+            "there are so many objects that the added bytes cost more than they save elsewhere"
+        }
+        _ => "the trace isn't of the work that matters",
+    }
+}
+
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    letters
+        .next()
+        .map(|first| first.to_uppercase().chain(letters).collect())
+        .unwrap_or_default()
+}

@@ -1,0 +1,110 @@
+//! Changes that aren't those of a structure's layout, simulated for the whole program.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use trackway_analysis::cache::{parse_size, Caches};
+use trackway_analysis::layout::LayoutCards;
+use trackway_analysis::site_counts::{Measure, SiteCounters};
+use trackway_analysis::structures::Structures;
+use trackway_analysis::time::{Costs, Machine};
+use trackway_analysis::whatif::{what_if, Question};
+use trackway_analysis::Observer;
+use trackway_trace::Trace;
+
+use super::cards::Card;
+
+const HUGE_PAGE: &str = "2M";
+
+/// A recorded program, and the machine whose time counts.
+pub struct Program<'p> {
+    pub trace: &'p Trace,
+    /// Those whose misses are counted.
+    pub caches: Caches,
+    pub machine: Machine,
+}
+
+impl Program<'_> {
+    /// The program's counters on another machine.
+    fn on(&self, machine: Machine, threads: NonZeroUsize, observer: &dyn Observer) -> SiteCounters {
+        let question = Question {
+            layouts: Vec::new(),
+            caches_before: self.caches.clone(),
+            caches_after: self.caches.clone(),
+            machine_before: None,
+            machine_after: Some(Arc::new(machine)),
+            rank_by: Measure::Cycles,
+            top: 0,
+        };
+        let structures = Structures::default();
+        let answer = what_if(&question, &structures, self.trace, threads, observer);
+        answer.after
+    }
+
+    /// Pages of 2 MiB instead of those that there are.
+    pub fn huge_pages(
+        &self,
+        layouts: &LayoutCards,
+        threads: NonZeroUsize,
+        observer: &dyn Observer,
+    ) -> Option<Card> {
+        let page = parse_size(HUGE_PAGE)?;
+        let caches = &self.machine.caches;
+        let walks = SiteCounters::sum(&layouts.counters);
+        if caches.page_bytes() >= page || walks.cycles == 0 {
+            return None;
+        }
+        let caches = caches.clone().with_tlbs(caches.tlbs().to_vec(), page).ok()?;
+        let machine = Machine {
+            caches,
+            costs: Costs {
+                page_bytes: page,
+                ..self.machine.costs.clone()
+            },
+        };
+        let after = self.on(machine, threads, observer);
+        Some(Card {
+            change: "huge pages".into(),
+            of: "the whole program".into(),
+            after,
+            because: "fewer pages need fewer translations, and fewer first accesses to pages".into(),
+            unless: "the allocator gives memory back and takes it anew, or memory is short: unused parts of huge pages take room".into(),
+            worse: String::new(),
+            place: None,
+            next: "GLIBC_TUNABLES=glibc.malloc.hugetlb=1 ./prog   (or madvise with MADV_HUGEPAGE), and measure".into(),
+            definition: Vec::new(),
+        })
+    }
+
+    /// No thread takes a line from another one: the most that can be gained by keeping their data apart.
+    pub fn apart(
+        &self,
+        layouts: &LayoutCards,
+        threads: NonZeroUsize,
+        observer: &dyn Observer,
+    ) -> Option<Card> {
+        let invalidations = SiteCounters::sum(&layouts.counters).outcome.invalidations;
+        if invalidations == 0 {
+            return None;
+        }
+        let machine = Machine {
+            caches: self.machine.caches.all_private(),
+            costs: self.machine.costs.clone(),
+        };
+        let after = self.on(machine, threads, observer);
+        Some(Card {
+            change: "threads apart".into(),
+            of: "the whole program".into(),
+            after,
+            because: format!(
+                "threads take lines from each other {} times; this is the most that can be gained, as if none did",
+                trackway_report::grouped(invalidations)
+            ),
+            unless: "the threads must know of each other's writes: a counter that all of them need can be kept by thread, and added up when it is read, but a queue stays one".into(),
+            worse: String::new(),
+            place: None,
+            next: "trackway sharing TRACE   says which fields, and whether it is true or false sharing".into(),
+            definition: Vec::new(),
+        })
+    }
+}
