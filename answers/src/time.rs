@@ -1,4 +1,4 @@
-//! Whose time accesses take.
+//! The machine whose time is estimated.
 
 use std::io;
 use std::path::Path;
@@ -50,7 +50,7 @@ pub struct TimeArguments {
 /// The machine whose time is estimated.
 #[derive(Debug, Clone, Default, PartialEq, Args)]
 pub struct MachineArguments {
-    /// Whose time is estimated: a preset, or a file of `trackway calibrate --output` [default: this machine's, if it is of
+    /// The machine whose time is estimated: a preset, or a file of `trackway calibrate --output` [default: this machine's, if it is of
     /// the kind that recorded]
     #[arg(long, value_name = "NAME|FILE.toml", value_parser = named)]
     pub machine: Option<MemoryCosts>,

@@ -11,6 +11,8 @@
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
 
+#include "llvm/Support/raw_ostream.h"
+
 #include <optional>
 
 using namespace llvm;
@@ -195,6 +197,15 @@ std::vector<AccessWork> workOfAccesses(const Function &F, ArrayRef<const Access 
     }
     addRecurrences(F, LastOf, WorkOf);
     return Works;
+}
+
+void printWork(raw_ostream &OS, ArrayRef<AccessWork> Works) {
+    for (auto [Number, Work] : enumerate(Works)) {
+        OS << "  work " << Number << ": " << Work.Instructions << " instructions";
+        for (uint32_t Load : Work.Loads)
+            OS << ", after " << Load;
+        OS << (Work.FromElsewhere ? ", from elsewhere\n" : "\n");
+    }
 }
 
 } // namespace trackway

@@ -25,4 +25,8 @@ struct AccessWork {
 // The work of each access of a function that has not been instrumented yet.
 std::vector<AccessWork> workOfAccesses(const llvm::Function &F, llvm::ArrayRef<const Access *> Accesses);
 
+// A line for each access, for tests:
+//     work 1: 3 instructions, after 0
+void printWork(llvm::raw_ostream &OS, llvm::ArrayRef<AccessWork> Works);
+
 } // namespace trackway

@@ -153,11 +153,14 @@ class ModuleRecorder {
         Table.addFunction(R);
     }
 
-    static void noteWork(const Function &F, FunctionRecord &R) {
+    void noteWork(const Function &F, FunctionRecord &R) const {
         std::vector<const Access *> Accesses;
         for (const NamedAccess &N : R.Accesses)
             Accesses.push_back(&N.A);
-        for (auto [N, Work] : zip(R.Accesses, workOfAccesses(F, Accesses)))
+        std::vector<AccessWork> Works = workOfAccesses(F, Accesses);
+        if (Plans)
+            printWork(*Plans, Works);
+        for (auto [N, Work] : zip(R.Accesses, Works))
             N.Work = std::move(Work);
     }
 

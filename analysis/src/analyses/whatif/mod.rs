@@ -42,7 +42,7 @@ pub struct Question {
     pub layouts: Vec<NewLayout>,
     pub caches_before: Caches,
     pub caches_after: Caches,
-    /// Whose time is estimated, if any.
+    /// The machine whose time is estimated, if any.
     pub machine_before: Option<Arc<Machine>>,
     pub machine_after: Option<Arc<Machine>>,
     pub rank_by: Measure,

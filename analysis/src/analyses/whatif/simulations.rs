@@ -13,7 +13,7 @@ use crate::WorkPart;
 /// One simulation for each thread or, if a level is shared, for all.
 pub(super) struct Simulations {
     caches: Caches,
-    /// Whose time is estimated, if any.
+    /// The machine whose time is estimated, if any.
     machine: Option<Arc<Machine>>,
     /// Whether each site stores.
     stores: Vec<bool>,
