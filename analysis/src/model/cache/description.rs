@@ -70,6 +70,8 @@ pub enum Prefetcher {
     NextLine,
     /// The lines at the distance at which a site's last ones stood.
     Stride,
+    /// The same, on other pages, too.
+    FarStride,
     /// The lines that follow in the direction in which a page was walked.
     Stream,
 }

@@ -21,7 +21,7 @@ impl<S: LineStore> Hierarchy<S> {
         let distance = match prefetch.kind {
             Prefetcher::None => None,
             Prefetcher::NextLine => Some(1),
-            Prefetcher::Stride => {
+            Prefetcher::Stride | Prefetcher::FarStride => {
                 let strides = &mut self.cache(reference.core, level).strides;
                 strides.train(reference.site, line)
             }
@@ -33,10 +33,13 @@ impl<S: LineStore> Hierarchy<S> {
         let Some(distance) = distance else {
             return;
         };
+        let is_far = prefetch.kind == Prefetcher::FarStride;
         let page = |line: u64| line / self.rules.page_lines;
         let ahead =
             (1..=u64::from(prefetch.degree)).map(|step| line.wrapping_add(distance.wrapping_mul(step)));
-        let targets: Vec<u64> = ahead.take_while(|&target| page(target) == page(line)).collect();
+        let targets: Vec<u64> = ahead
+            .take_while(|&target| is_far || page(target) == page(line))
+            .collect();
         for target in targets {
             self.prefetch(reference, level, target, outcome);
         }

@@ -22,9 +22,10 @@ const POLICIES: [(&str, Policy); 5] = [
     ("random", Policy::Random),
 ];
 
-const PREFETCHERS: [(&str, Prefetcher); 3] = [
+const PREFETCHERS: [(&str, Prefetcher); 4] = [
     ("next-line", Prefetcher::NextLine),
     ("stride", Prefetcher::Stride),
+    ("far-stride", Prefetcher::FarStride),
     ("stream", Prefetcher::Stream),
 ];
 

@@ -26,6 +26,8 @@ pub struct Costs {
     pub most_misses: f64,
     /// Page tables that are walked at once.
     pub most_walks: f64,
+    /// From where a branch is known to have been guessed wrong until other instructions enter.
+    pub wrong_branch_ns: f64,
     /// Instructions in flight.
     pub window: f64,
     /// Cycles in a nanosecond.

@@ -2,6 +2,7 @@
 //!
 //! Caches say which level serves each access, [`core`] how much of that the program waits for.
 
+mod branches;
 mod core;
 mod costs;
 mod sites;
