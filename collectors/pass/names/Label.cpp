@@ -12,7 +12,7 @@ namespace trackway {
 
 namespace {
 
-constexpr StringRef ListName = "trackway.labels";
+constexpr StringRef LabelListName = "trackway.labels";
 constexpr StringRef Separator = "\t"; // no name contains it
 
 // What a label tells, besides its role.
@@ -85,7 +85,7 @@ Role roleOf(const Instruction &I, unsigned Part) {
     return Call->getType()->isVoidTy() ? Role::Write : Role::Read;
 }
 
-LabelWriter::LabelWriter(Module &M) : M(M), List(M.getOrInsertNamedMetadata(ListName)) {}
+LabelWriter::LabelWriter(Module &M) : M(M), List(M.getOrInsertNamedMetadata(LabelListName)) {}
 
 MDNode *LabelWriter::group(StringRef Text) {
     MDNode *&Group = Groups[Text];
@@ -109,7 +109,7 @@ void LabelWriter::attach(Instruction &I, Role R, const AccessName &Name) {
 }
 
 LabelReader::LabelReader(const Module &M) {
-    const NamedMDNode *List = M.getNamedMetadata(ListName);
+    const NamedMDNode *List = M.getNamedMetadata(LabelListName);
     if (!List)
         return;
     for (const MDNode *Entry : List->operands()) {
@@ -143,7 +143,7 @@ void removeAllLabels(Module &M) {
             if (Groups.size() != Before)
                 setGroups(I, Groups);
         }
-    if (NamedMDNode *List = M.getNamedMetadata(ListName))
+    if (NamedMDNode *List = M.getNamedMetadata(LabelListName))
         List->eraseFromParent();
 }
 

@@ -35,7 +35,7 @@ std::string typeName(StringRef Name) {
     return Rest.consume_front("typeinfo name for ") ? Rest.str() : "";
 }
 
-constexpr StringRef ListName = "trackway.tags";
+constexpr StringRef TagListName = "trackway.tags";
 
 // The tag, if it names a member. Merged accesses get tags of scalars, which say nothing of where they came from.
 const MDNode *memberTag(const Instruction &Access) {
@@ -60,7 +60,7 @@ void TagNames::note(const Instruction &Access, const AccessName &Name) {
 
 void TagNames::write(Module &M) const {
     LLVMContext &Context = M.getContext();
-    NamedMDNode *List = M.getOrInsertNamedMetadata(ListName);
+    NamedMDNode *List = M.getOrInsertNamedMetadata(TagListName);
     for (const auto &[Tag, Name] : Names) {
         if (Name.ObjectType.empty() || Name.Field.empty())
             continue;
@@ -71,7 +71,7 @@ void TagNames::write(Module &M) const {
 }
 
 void TagNames::read(const Module &M) {
-    const NamedMDNode *List = M.getNamedMetadata(ListName);
+    const NamedMDNode *List = M.getNamedMetadata(TagListName);
     if (!List)
         return;
     for (const MDNode *Entry : List->operands()) {
@@ -87,7 +87,7 @@ void TagNames::read(const Module &M) {
 AccessName TagNames::name(const Instruction &Access) const { return Names.lookup(memberTag(Access)); }
 
 void removeTagNames(Module &M) {
-    if (NamedMDNode *List = M.getNamedMetadata(ListName))
+    if (NamedMDNode *List = M.getNamedMetadata(TagListName))
         List->eraseFromParent();
 }
 
