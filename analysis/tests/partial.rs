@@ -78,12 +78,14 @@ fn assert_same<A: Portable>(analysis: &A) {
         assert_eq!(
             (
                 summary.accesses,
+                summary.by_library,
                 summary.events,
                 summary.chunks,
                 summary.uncertain_accesses
             ),
             (
                 whole_summary.accesses,
+                whole_summary.by_library,
                 whole_summary.events,
                 whole_summary.chunks,
                 whole_summary.uncertain_accesses

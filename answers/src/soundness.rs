@@ -71,24 +71,31 @@ fn counted_accesses(accesses: u64) -> String {
 fn audit(trace: &Trace, summary: &RunSummary) -> Table {
     let dropped: u64 = trace.gaps().iter().map(|gap| gap.dropped_buffers).sum();
     let damaged = trace.damage().len() + summary.damage.len();
-    with_extent(
+    let mut builder = with_extent(
         TableBuilder::new("trace", "Trace", &[()]),
         trace,
         Some(summary.accesses),
     )
     .count("streams", |()| trace.streams().len())
     .count(("chunks", "chunks decoded"), |()| summary.chunks)
-    .count(("accesses", "accesses decoded"), |()| summary.accesses)
-    .count(("uncertain_accesses", "of them uncertain"), |()| {
-        summary.uncertain_accesses
-    })
-    .count(("events", "other events"), |()| summary.events)
-    .count("gaps", |()| trace.gaps().len())
-    .count("dropped_buffers", |()| dropped)
-    .count("damaged_parts", |()| damaged)
-    .yes_or_no(("complete", "ended well"), |()| trace.end().is_some())
-    .as_record()
-    .build()
+    .count(("accesses", "accesses decoded"), |()| summary.accesses);
+    // In other traces libraries' accesses are like all others, or missing.
+    if trace.program().sites.iter().any(|site| site.kind.is_by_library()) {
+        builder = builder.share(("by_library", "by library functions"), |()| {
+            (summary.by_library, summary.accesses)
+        });
+    }
+    builder
+        .count(("uncertain_accesses", "of them uncertain"), |()| {
+            summary.uncertain_accesses
+        })
+        .count(("events", "other events"), |()| summary.events)
+        .count("gaps", |()| trace.gaps().len())
+        .count("dropped_buffers", |()| dropped)
+        .count("damaged_parts", |()| damaged)
+        .yes_or_no(("complete", "ended well"), |()| trace.end().is_some())
+        .as_record()
+        .build()
 }
 
 /// Everything that readers of numbers from this trace have to know: what was lost, and whether there is

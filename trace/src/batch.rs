@@ -112,6 +112,8 @@ pub struct Batch {
     lanes: Vec<Lane>,
     /// The blocks whose length does not fit into `size`, in order.
     pub long_blocks: Vec<LongBlock>,
+    /// The accesses that functions of libraries make, in order.
+    pub by_library: Vec<u32>,
     /// The accesses whose values were recorded, in order.
     pub values: Vec<RecordedValue>,
     value_words: Vec<u64>,
@@ -311,6 +313,7 @@ impl Batch {
         self.runs.clear();
         self.lanes.clear();
         self.long_blocks.clear();
+        self.by_library.clear();
         self.values.clear();
         self.value_words.clear();
         self.intervals.clear();
@@ -341,6 +344,9 @@ impl Batch {
             index: block.index - first,
             ..*block
         }));
+        let by_library = within(&from.by_library, &range, |index| *index);
+        self.by_library
+            .extend(by_library.iter().map(|index| index - first));
         for value in within(&from.values, &range, |value| value.index) {
             let mut words = self.begin_value(value.index - first, value.shape);
             words.extend_from_slice(from.value_of(value).words);

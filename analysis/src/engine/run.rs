@@ -38,6 +38,8 @@ impl<F: Fn(u64, u64) + Sync> Observer for F {
 #[derive(Debug, Default)]
 pub struct RunSummary {
     pub accesses: u64,
+    /// Those that functions of libraries made.
+    pub by_library: u64,
     /// Allocations, function entries and the like.
     pub events: u64,
     pub chunks: u64,
@@ -50,12 +52,14 @@ pub struct RunSummary {
 impl RunSummary {
     pub(crate) fn add_batch(&mut self, batch: &Batch) {
         self.accesses = self.accesses.saturating_add(batch.access_count());
+        self.by_library += batch.by_library.len() as u64;
         self.events += batch.marks.len() as u64;
         self.uncertain_accesses = self.uncertain_accesses.saturating_add(batch.uncertain_count());
     }
 
     pub(crate) fn add(&mut self, other: RunSummary) {
         self.accesses = self.accesses.saturating_add(other.accesses);
+        self.by_library += other.by_library;
         self.events += other.events;
         self.chunks += other.chunks;
         self.uncertain_accesses = self.uncertain_accesses.saturating_add(other.uncertain_accesses);

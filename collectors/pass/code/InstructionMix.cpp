@@ -1,6 +1,7 @@
 #include "code/InstructionMix.h"
 
 #include "code/Calls.h"
+#include "code/OurInstructions.h"
 
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -33,7 +34,7 @@ bool becomesNoCode(const Instruction &I) {
 }
 
 static std::optional<Kind> kindOf(const Instruction &I) {
-    if (becomesNoCode(I))
+    if (isOurs(I) || becomesNoCode(I))
         return std::nullopt;
     if (isa<AtomicRMWInst, AtomicCmpXchgInst>(I) || (isa<LoadInst, StoreInst>(I) && I.isAtomic()))
         return Atomic;

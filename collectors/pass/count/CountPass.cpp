@@ -7,6 +7,7 @@
 #include "names/Attribution.h"
 #include "prepare/Dispatch.h"
 #include "prepare/Filter.h"
+#include "prepare/LibraryCalls.h"
 #include "prepare/Preparation.h"
 #include "prepare/RecordSelection.h"
 #include "regions/Regions.h"
@@ -32,8 +33,9 @@ bool hasMarks(const Function &F, function_ref<bool(const CallBase &)> IsMark) {
 
 class ModuleCounter {
   public:
-    ModuleCounter(Module &M, const Filter &Filters)
-        : M(M), Filters(Filters), Names(M), Calls(M), Table(M, Names, ModuleTable::Counts) {}
+    // Without Library, what library functions access isn't counted.
+    ModuleCounter(Module &M, const Filter &Filters, const LibraryEffects *Library)
+        : M(M), Filters(Filters), Library(Library), Names(M), Calls(M), Table(M, Names, ModuleTable::Counts) {}
 
     bool run() {
         std::vector<Function *> Functions = instrumentedFunctions(M);
@@ -83,6 +85,9 @@ class ModuleCounter {
         else
             Others.keepPlain(F);
         forgetMemoryEffectsOfCalls(F);
+        if (Library)
+            addLibraryCalls(F, *Library, numberInstructions(F), Filters, Names, Table, R);
+        R.Allocations.clear(); // only accesses are counted
         CountedFunction Counted =
             countFunction(F, R.Accesses, Table.counterCount(), Calls, Symbols, EnterRegions.contains(&F),
                           [&](const Instruction &I) { return Table.location(I); });
@@ -136,6 +141,7 @@ class ModuleCounter {
 
     Module &M;
     const Filter &Filters;
+    const LibraryEffects *Library;
     Namer Names;
     Returning Calls;
     ModuleTable Table;
@@ -152,11 +158,13 @@ PreservedAnalyses CountPass::run(Module &M, ModuleAnalysisManager &) {
         return PreservedAnalyses::all();
     }
     auto Filters = Filter::read(O.IgnoreLists);
-    if (!Filters) {
-        M.getContext().emitError("trackway: " + toString(Filters.takeError()));
+    auto Library = LibraryEffects::load(O.LibraryFiles);
+    if (Error E = joinErrors(Filters.takeError(), Library.takeError())) {
+        M.getContext().emitError("trackway: " + toString(std::move(E)));
         return PreservedAnalyses::all();
     }
-    return ModuleCounter(M, *Filters).run() ? PreservedAnalyses::none() : PreservedAnalyses::all();
+    return ModuleCounter(M, *Filters, O.RecordLibrary ? &*Library : nullptr).run() ? PreservedAnalyses::none()
+                                                                                   : PreservedAnalyses::all();
 }
 
 } // namespace trackway

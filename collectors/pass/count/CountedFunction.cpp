@@ -2,6 +2,7 @@
 
 #include "LlvmVersion.h"
 #include "code/Calls.h"
+#include "code/OurInstructions.h"
 #include "code/TripCounts.h"
 #include "count/CallTimes.h"
 #include "count/TwoVersions.h"
@@ -94,13 +95,16 @@ class Counter {
                 Twice.push_back(Call);
         for (CallInst *Call : Twice)
             leaveRegionsBehind(*Call);
+        DenseSet<const Instruction *> Anchors;
+        for (const NamedAccess &N : Accesses)
+            Anchors.insert(N.A.Anchor);
         SmallVector<Instruction *, 16> Splits;
         for (Instruction &I : instructions(F)) {
             if (I.isTerminator() || !breaksFlow(I))
                 continue;
             auto *Call = cast<CallBase>(&I);
             Instruction *Next = nextInstruction(I);
-            bool MustSplit = changesCounters(I) || !Next->isTerminator();
+            bool MustSplit = changesCounters(I) || !Next->isTerminator() || Anchors.contains(Next);
             if (MustSplit && !Call->isMustTailCall())
                 Splits.push_back(I.getNextNode());
         }
@@ -120,14 +124,14 @@ class Counter {
             InOrder.push_back(&BB);
         }
         for (uint32_t I = 0; I < Accesses.size(); ++I)
-            Blocks[Index.lookup(Accesses[I].A.Where->getParent())].Accesses.push_back(
+            Blocks[Index.lookup(Accesses[I].A.anchor()->getParent())].Accesses.push_back(
                 {I, isDynamic(Accesses[I].A), {}, {}});
         return Blocks;
     }
 
     static const Instruction *firstWithLine(const BasicBlock &BB) {
         for (const Instruction &I : BB)
-            if (I.getDebugLoc() && I.getDebugLoc().getLine() != 0 && !isa<DbgInfoIntrinsic>(I))
+            if (I.getDebugLoc() && I.getDebugLoc().getLine() != 0 && !isa<DbgInfoIntrinsic>(I) && !isOurs(I))
                 return &I;
         return nullptr;
     }
@@ -295,14 +299,15 @@ class Counter {
             To.Bytes = scaled(Executions, Length->getSExtValue());
             return;
         }
-        // Both sides of a copy are as long.
-        auto &[Times, Bytes] = OfBlock[A.Where];
+        // Both sides of a copy are as long, and so are those of a comparison.
+        Instruction *Before = A.anchor();
+        auto &[Times, Bytes] = OfBlock[{Before, A.Length}];
         if (Times.empty()) {
-            IRBuilder<> B(A.Where);
+            IRBuilder<> B(Before);
             Value *Length = B.CreateZExtOrTrunc(A.Length, B.getInt64Ty());
             Value *Is = B.CreateZExt(B.CreateICmpNE(Length, B.getInt64(0)), B.getInt64Ty());
-            Bytes = sumOf(addCounter(*A.Where, Length, Executions), 1);
-            Times = sumOf(addCounter(*A.Where, Is, Executions), 1);
+            Bytes = sumOf(addCounter(*Before, Length, Executions), 1);
+            Times = sumOf(addCounter(*Before, Is, Executions), 1);
         }
         To.Accesses = Times;
         To.Bytes = Bytes;
@@ -347,7 +352,7 @@ class Counter {
     const TwoVersions *Both = nullptr;
     DenseSet<const Loop *> WithRareCalls;
     std::vector<const BasicBlock *> InOrder;
-    DenseMap<const Instruction *, std::pair<CountSum, CountSum>> OfBlock;
+    DenseMap<std::pair<const Instruction *, const Value *>, std::pair<CountSum, CountSum>> OfBlock;
     std::vector<Addition> Additions;
     uint32_t NextCounter = 0;
 };

@@ -1,6 +1,7 @@
 #include "count/TwoVersions.h"
 
 #include "LlvmVersion.h"
+#include "code/OurInstructions.h"
 #include "regions/Regions.h"
 
 #include "llvm/IR/IRBuilder.h"
@@ -28,7 +29,11 @@ TwoVersions::TwoVersions(Function &F) : F(F) {
         Copies[&BB] = Blocks.back();
     }
     for (BasicBlock *BB : Blocks)
-        for (Instruction &I : make_early_inc_range(*BB)) {
+        for (Instruction &I : make_early_inc_range(reverse(*BB))) {
+            if (isOurs(I)) { // computes what is only counted
+                I.eraseFromParent();
+                continue;
+            }
             if (isa<DbgInfoIntrinsic>(I)) { // like records, they may speak of what isn't known in both versions
                 I.eraseFromParent();
                 continue;

@@ -1,5 +1,6 @@
 #include "record/Activation.h"
 
+#include "LlvmVersion.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 using namespace llvm;

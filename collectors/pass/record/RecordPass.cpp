@@ -8,13 +8,13 @@
 #include "oracle/Oracle.h"
 #include "prepare/Dispatch.h"
 #include "prepare/Filter.h"
+#include "prepare/LibraryCalls.h"
 #include "prepare/Preparation.h"
 #include "prepare/RecordSelection.h"
 #include "prepare/ValueSelection.h"
 #include "record/CallMarks.h"
 #include "record/Emit.h"
 #include "record/FlowPrinter.h"
-#include "record/LibraryAccesses.h"
 #include "record/Plan.h"
 #include "record/PlanPrinter.h"
 #include "record/RecordingWindow.h"
@@ -176,7 +176,7 @@ class ModuleRecorder {
         gatherAllocas(F);
         collectAllocations(F, Numbers, R);
         if (O.RecordLibrary)
-            collectLibraryCalls(F, Numbers, R);
+            addLibraryCalls(F, Library, Numbers, Filters, Names, Table, R);
         std::vector<SpinWait> Waits = countSpinWaits(F, Own, [&](const LoadInst &Load) { return !hasValue(Load); });
         for (const SpinWait &W : Waits)
             Reference.setWait(W);
@@ -287,60 +287,6 @@ class ModuleRecorder {
     }
 
     // ---- Library functions ----
-
-    struct LibraryCall {
-        CallBase *Call;
-        const LibraryRule *Rule;
-        uint32_t Location;
-        std::vector<AccessName> Names; // of the effects
-        AllocationName Allocated;
-    };
-
-    // Names and lines come from what the program wrote, so all are found before anything is inserted.
-    void collectLibraryCalls(Function &F, const DenseMap<const Instruction *, uint32_t> &Numbers, FunctionRecord &R) {
-        std::vector<LibraryCall> Found;
-        for (Instruction &I : instructions(F)) {
-            auto *Call = dyn_cast<CallBase>(&I);
-            if (const LibraryRule *Rule = Call ? Library.find(*Call) : nullptr)
-                Found.push_back(namedLibraryCall(*Call, *Rule));
-        }
-        for (LibraryCall &Each : Found)
-            addLibraryCall(Each, Numbers.lookup(Each.Call), R);
-    }
-
-    LibraryCall namedLibraryCall(CallBase &Call, const LibraryRule &Rule) {
-        LibraryCall Found{&Call, &Rule, Table.location(Call), {}, {}};
-        for (const LibraryEffect &E : Rule) {
-            if (E.K == LibraryEffect::Kind::Allocate)
-                Found.Allocated = Names.allocation(Call);
-            Found.Names.push_back(Names.name(Call, originOf(E, Call), 0, Found.Names.size()));
-        }
-        return Found;
-    }
-
-    void addLibraryCall(LibraryCall &Each, uint32_t Ordinal, FunctionRecord &R) const {
-        uint8_t Part = 0;
-        for (const LibraryRange &Range : insertRanges(*Each.Call, *Each.Rule)) {
-            if (Range.K == LibraryEffect::Kind::Allocate) {
-                AllocationCall A{Each.Call, Ordinal, AllocationOperation::Allocate, Range.Anchor, Range.Pointer};
-                A.Size = Range.Length;
-                R.Allocations.push_back({A, Each.Allocated});
-            } else {
-                Access A = accessOf(*Each.Call, Range, Part);
-                A.Ordinal = Ordinal;
-                addRange(A, std::move(Each.Names[Part]), Each.Location, R);
-            }
-            ++Part;
-        }
-    }
-
-    void addRange(const Access &A, AccessName Name, uint32_t Location, FunctionRecord &R) const {
-        bool IsFiltered = Filters.skipsAccess(*A.Where, Name);
-        ++R.Covered.Accesses;
-        ++(IsFiltered ? R.Covered.Filtered : R.Covered.Recorded);
-        if (!IsFiltered)
-            R.Accesses.push_back({A, std::move(Name), Location});
-    }
 
     void reportLibraryCalls(const Function &F, const FunctionRecord &R) {
         for (const NamedAccess &N : R.Accesses)

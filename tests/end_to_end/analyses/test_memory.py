@@ -6,6 +6,7 @@ import json
 import os
 import stat
 import unittest
+from pathlib import Path
 from xml.etree import ElementTree
 
 from ..support import pictures, tools
@@ -64,12 +65,65 @@ int main(void) {
 }
 """
 
+# Allocators around malloc, and one that carves its blocks out of a larger one.
+OWN_ALLOCATORS = """
+#include <stdlib.h>
+#include <string.h>
+#define OWN __attribute__((noinline))
+OWN void *own_alloc(size_t bytes) { return malloc(bytes); }
+OWN void own_free(void *block) { free(block); }
+OWN void *own_resize(void *block, size_t bytes) { return realloc(block, bytes); }
+OWN void *own_move(void *block, size_t bytes) {
+    void *moved = malloc(bytes);
+    memcpy(moved, block, 64);
+    free(block);
+    return moved;
+}
+static char *pool;
+OWN void *own_piece(size_t bytes) {
+    if (!pool)
+        pool = malloc(4096);
+    return (pool += bytes) - bytes;
+}
+int main(void) {
+    for (int i = 0; i < 10; i++)
+        own_free(own_alloc(100));
+    char *kept = own_alloc(1000);
+    kept = own_resize(kept, 5000);
+    kept = own_move(kept, 9000);
+    char *first = own_piece(16), *second = own_piece(16);
+    kept[0] = first == second;
+    return 0;
+}
+"""
+RULES = """own_alloc - 0 -1
+own_free free 0
+own_resize realloc 0 1
+own_move realloc 0 1
+own_piece - 0 -1
+"""
+OWN_NEW = """
+#include <cstdlib>
+#include <new>
+void *operator new(std::size_t bytes) { return std::malloc(bytes); }
+void operator delete(void *block) noexcept { std::free(block); }
+void operator delete(void *block, std::size_t) noexcept { std::free(block); }
+struct node { long key; };
+node *volatile kept;
+int main() {
+    for (int i = 0; i < 20; i++) {
+        kept = new node{i};
+        delete kept;
+    }
+    kept = new node{0};
+}
+"""
 
-def trace_of(folder, source, *flags):
+
+def trace_of(folder, source, *flags, name="program.c"):
     program, trace = f"{folder}/program", f"{folder}/trace"
-    with open(f"{folder}/program.c", "w", encoding="utf-8") as file:
-        file.write(source)
-    tools.compile_traced(program, [f"{folder}/program.c"], *flags, oracle=False)
+    Path(folder, name).write_text(source, encoding="utf-8")
+    tools.compile_traced(program, [Path(folder, name)], *flags, oracle=False)
     tools.record(trace, program)
     return trace
 
@@ -214,6 +268,44 @@ class Threads(unittest.TestCase):
             owners = tables("map", trace)["owners"]
             self.assertEqual(owners[0]["kind"], "allocation")
             self.assertEqual((owners[0]["reads"], owners[0]["writes"], owners[0]["threads"]), (400000, 400000, 1))
+
+
+class OwnAllocators(unittest.TestCase):
+    """What an allocator of the program gets from another one, and hands on, is one allocation."""
+
+    def by_allocator(self, found, table, *numbers):
+        sums = {}
+        for row in found[table]:
+            before = sums.get(row["allocator"], (0,) * len(numbers))
+            sums[row["allocator"]] = tuple(sum + row[number] for sum, number in zip(before, numbers, strict=True))
+        return sums
+
+    def test_by_rules(self):
+        with tools.folder() as folder:
+            rules = Path(folder, "rules")
+            rules.write_text(RULES)
+            found = tables("memory", trace_of(folder, OWN_ALLOCATORS, f"--allocators={rules}", "-O1", "-fno-builtin", "-g"))
+            expected = {
+                "own_alloc": (11, 10 * 100 + 1000, 0),
+                "own_resize": (1, 5000, 0),
+                "own_move": (1, 9000, 1),
+                "malloc": (1, 4096, 0),
+                "own_piece": (2, 32, 2),
+            }
+            allocations = self.by_allocator(found, "allocations", "allocations", "allocated_bytes", "never_released")
+            self.assertEqual(allocations, expected)
+            self.assertEqual(
+                self.by_allocator(found, "peak", "peak_blocks", "peak_bytes"), {"own_move": (1, 9000), "own_resize": (1, 5000)}
+            )
+            total = found["memory"][0]
+            self.assertEqual((total["allocations"], total["failed"], total["unknown_releases"]), (16, 0, 0))
+
+    def test_operator_new(self):
+        with tools.folder() as folder:
+            found = tables("memory", trace_of(folder, OWN_NEW, "-O1", "-g", "-fno-inline", name="program.cpp"))
+            total = found["memory"][0]
+            self.assertEqual((total["allocations"], total["never_released"], total["unknown_releases"]), (21, 1, 0))
+            self.assertEqual([(row["type"], row["peak_blocks"]) for row in found["peak_types"]], [("node", 1)])
 
 
 class Smallest(unittest.TestCase):

@@ -172,8 +172,14 @@ class Rust(unittest.TestCase):
             recorded = tools.record(f"{folder}/trace", f"{folder}/own", differs="there is no plain build")
             self.assertEqual(tools.program_output(recorded), "4950\n")
             tools.verified_accesses(f"{folder}/trace", compared_by="the known output")
-            types = tools.table(json.loads(tools.trackway("memory", "--json", f"{folder}/trace").stdout), "peak_types")["rows"]
+            memory = json.loads(tools.trackway("memory", "--json", f"{folder}/trace").stdout)
+            types = tools.table(memory, "peak_types")["rows"]
             self.assertIn(("own::Node", 100), [(row["type"], row["peak_blocks"]) for row in types])
+            # What the program allocates counts once. Only the compiled part of the standard library has mallocs of its own.
+            rows = tools.table(memory, "allocations")["rows"]
+            by_malloc = [row["allocations"] for row in rows if row["allocator"] == "malloc"]
+            self.assertEqual(sum(row["allocations"] for row in rows) - sum(by_malloc), 101)
+            self.assertLess(sum(by_malloc), 10)
 
     def test_questions_reach_rustc(self):
         self.assertEqual(tools.trackway("rustc", "--version").stdout, tools.run("rustc", "--version").stdout)

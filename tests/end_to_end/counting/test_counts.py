@@ -6,6 +6,7 @@ import signal
 import subprocess
 import unittest
 
+from ..compiling import test_library_calls as library_calls
 from ..support import counting, tools
 from ..support.random_programs.corpora import CCorpus, CxxCorpus
 from ..support.real_programs import make_bzip2
@@ -80,6 +81,43 @@ class RandomPrograms(SameAsTrace):
         with tools.folder() as folder:
             corpus.write(seed, folder)
             self.check_builds(folder, [f"{folder}/{corpus.source}"], (level, f"-I{folder}", *corpus.flags))
+
+
+class LibraryCalls(unittest.TestCase):
+    """What library functions access, as the cases of library_calls.c say and as the same program records it."""
+
+    def count(self, folder, *flags):
+        program = counting.compile_counting(f"{folder}/counting", [library_calls.SOURCE], *flags, "-g")
+        tools.record(f"{folder}/counts", program, check=False)  # its status is a result
+        return f"{folder}/counts"
+
+    def cases(self, folder, *flags):
+        """Reads, writes, bytes read and written of each case."""
+        numbers = ("reads", "writes", "bytes_read", "bytes_written")
+        regions = counting.regions(self.count(folder, "--region=case_*", *flags))
+        return {name.removeprefix("case_"): [row[number] for number in numbers] for name, row in regions.items()}
+
+    def check_by_hand(self, *flags):
+        with tools.folder() as folder:
+            own, both = self.cases(folder, "--library=0", *flags), self.cases(folder, *flags)
+        for case, ranges in library_calls.EXPECTED.items():
+            sizes = [[size for kind, _, size in ranges if kind == verb] for verb in ("read", "write")]
+            expected = [*map(len, sizes), *map(sum, sizes)]
+            self.assertEqual([a - b for a, b in zip(both[case], own[case], strict=True)], expected, case)
+
+    def test_by_hand_unoptimised(self):
+        self.check_by_hand("-O0", "-fno-builtin")
+
+    def test_by_hand_optimised(self):
+        self.check_by_hand("-O2", "-fno-builtin")
+
+    def test_as_recorded(self):
+        for flags in library_calls.BUILDS:
+            with self.subTest(flags), tools.folder() as folder:
+                counted = counting.accesses_counted(self.count(folder, *flags))
+                program = counting.compile_tracing(f"{folder}/tracing", [library_calls.SOURCE], *flags, "-g")
+                tools.record(f"{folder}/accesses", program, check=False)
+                self.assertEqual(counted, counting.accesses_traced(f"{folder}/accesses"))
 
 
 def built_once(source, level, *flags):
@@ -171,9 +209,9 @@ class Processes(unittest.TestCase):
             tools.record(trace, built_once(tools.PROGRAMS / "fork.c", "-O2"))
             self.assertEqual(numbers_written(trace), 3 * filled)
             parent, child = counting.table(trace, "regions_by_thread")
-            # Each prints through `stdout` once.
-            self.assertEqual((parent["reads"], parent["writes"]), (2 * filled + 1, 2 * filled))
-            self.assertEqual((child["reads"], child["writes"]), (filled + 1, filled))
+            # Each loads `stdout` once, and printf reads a format for each line.
+            self.assertEqual((parent["reads"], parent["writes"]), (2 * filled + 1 + 2, 2 * filled))
+            self.assertEqual((child["reads"], child["writes"]), (filled + 1 + 1, filled))
 
 
 class Capacity(unittest.TestCase):

@@ -6,8 +6,8 @@ from pathlib import Path
 from . import tools
 
 REGIONS = tools.PROGRAMS / "regions"
-READING = ("load", "atomic load", "copy read")
-WRITING = ("store", "atomic store", "copy write", "fill")
+READING = ("load", "atomic load", "copy read", "library read")
+WRITING = ("store", "atomic store", "copy write", "fill", "library write")
 # The marks of regions mean nothing then: the program is counted as a whole.
 WITHOUT_REGIONS = "-U__TRACKWAY__"
 
@@ -63,11 +63,9 @@ def accesses_counted(trace):
 
 
 def accesses_traced(trace):
-    """The same of a program that traces; what library functions access isn't counted."""
+    """The same of a program that traces."""
     sums = {}
     for row in rows(trace, "sites", "--by", "site", "--cache", "none"):
-        if row["kind"].startswith("library"):
-            continue
         reads, writes = row["kind"] not in WRITING, row["kind"] not in READING
         accesses, size = row["accesses"], row["bytes"]
         add(sums, place(row), (accesses * reads, accesses * writes, size * reads, size * writes))

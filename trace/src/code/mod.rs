@@ -246,6 +246,7 @@ pub(crate) enum Step {
         site: SiteId,
         address: u32,
         length: u32,
+        by_library: bool,
     },
     Masked {
         access: u32,

@@ -34,6 +34,7 @@ pub(crate) fn keep(kept: Kept, from: &Batch, first: u64, into: &mut Batch) {
         from,
         into,
         position: first,
+        next_by_library: 0,
         notes: Notes::of(from),
     };
     keeping.take_all();
@@ -48,6 +49,8 @@ struct Keeping<'k> {
     into: &'k mut Batch,
     /// The next access's position in the chunk.
     position: u64,
+    /// Position among the batch's accesses by libraries of the first that is not yet passed.
+    next_by_library: usize,
     notes: Notes,
 }
 
@@ -127,9 +130,22 @@ impl Keeping<'_> {
     fn take_access(&mut self, index: usize) {
         let site = self.from.site[index];
         if self.sites.is_none_or(|sites| sites[site.index()]) {
+            if self.is_by_library(index as u32) {
+                self.into.by_library.push(self.into.len() as u32);
+            }
             self.into.push_access_of(self.from, index);
             self.notes.add(index as u32 + 1);
         }
+    }
+
+    /// Asked for ascending indices.
+    #[inline(always)]
+    fn is_by_library(&mut self, index: u32) -> bool {
+        let indices = &self.from.by_library;
+        while self.next_by_library < indices.len() && indices[self.next_by_library] < index {
+            self.next_by_library += 1;
+        }
+        indices.get(self.next_by_library) == Some(&index)
     }
 
     fn take_mark(&mut self, mark: Mark) {

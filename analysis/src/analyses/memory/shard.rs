@@ -7,8 +7,8 @@ use trackway_trace::{AllocationSiteId, Batch, BatchItem, Event, Piece, SiteId, S
 use super::curve::{Amount, Curve};
 use super::site_totals::{Life, SiteTotals};
 use crate::model::blocks::{
-    parts_of_lanes, Block, End, Inherit, Known, LaneRest, MemoryPlace, OriginCursor, Origins, Places,
-    Processes, Thread, Witness,
+    parts_of_lanes, Block, End, Inherit, Known, LaneRest, MemoryPlace, Nested, Nesting, OriginCursor,
+    Origins, Places, Processes, Thread, Witness,
 };
 use crate::model::moments::{ChunkTimes, Clock, TimeBins};
 
@@ -24,6 +24,7 @@ pub struct MemoryShard {
     processes: Processes<Life>,
     clock: Clock,
     cursor: OriginCursor,
+    nesting: Nesting,
 }
 
 /// Accesses to no block.
@@ -88,6 +89,7 @@ impl MemoryShard {
             processes: Processes::new(trace),
             clock: Clock::default(),
             cursor: OriginCursor::default(),
+            nesting: Nesting::new(trace.program()),
         }
     }
 
@@ -118,9 +120,14 @@ impl MemoryShard {
                 BatchItem::Event(event) => {
                     self.ledger.time_ns = position.time_of(0);
                     self.ledger.is_inside = is_inside && slice.is_none_or(|slice| keeps_site(slice, &event));
+                    let nested = self.nesting.of(&event, batch.stream);
                     let event = self.cursor.divide(origins, batch, event);
                     let heap = &mut counting.places.heap;
-                    heap.apply(&event, batch.stream, &mut self.ledger);
+                    match nested {
+                        Nested::Alone => heap.apply(&event, batch.stream, &mut self.ledger),
+                        Nested::Around => heap.take_over(&event, batch.stream, &mut self.ledger),
+                        Nested::Within => {}
+                    }
                     0
                 }
             };
@@ -289,7 +296,8 @@ impl Witness<Life> for Ledger {
         site.save(self.peak.number);
         site.live.add(block.bytes);
         self.live.add(block.bytes);
-        if self.live.bytes > self.peak.live.bytes {
+        let is_peak = self.live.bytes > self.peak.live.bytes;
+        if is_peak {
             self.peak = Peak {
                 live: self.live,
                 outside: self.outside,
@@ -302,8 +310,36 @@ impl Witness<Life> for Ledger {
             begin: self.accesses,
             begin_ns: self.time_ns,
             is_inside: true,
+            peak: if is_peak { self.peak.number } else { 0 },
             ..Life::default()
         }
+    }
+
+    /// The earlier site never allocated it.
+    fn passes_on(&mut self, before: &Block, block: &Block, life: &mut Life) {
+        let peak = self.peak.number;
+        let bytes = block.bytes;
+        if !life.is_inside {
+            if self.is_inside {
+                self.outside.remove(bytes);
+                *life = self.begins(block).with_accesses_of(life);
+            }
+            return;
+        }
+        let is_at_peak = life.peak == peak && peak > 0;
+        let site = &mut self.sites[before.site.index()];
+        site.allocated.remove(bytes);
+        site.move_live(peak, is_at_peak, |live| live.remove(bytes));
+        if self.is_inside {
+            let site = &mut self.sites[block.site.index()];
+            site.allocated.add(bytes);
+            site.move_live(peak, is_at_peak, |live| live.add(bytes));
+            return;
+        }
+        life.is_inside = false;
+        self.live.remove(bytes);
+        self.outside.add(bytes);
+        self.curve.released(self.time_ns, self.live);
     }
 
     fn ends(&mut self, block: &Block, life: &Life, end: End) {

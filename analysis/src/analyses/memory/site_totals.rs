@@ -14,6 +14,18 @@ pub struct Life {
     pub begin_ns: u64,
     /// Whether the block was allocated within the trace's slice.
     pub is_inside: bool,
+    /// Number of the peak that its allocation made; 0 if it made none.
+    pub peak: u64,
+}
+
+impl Life {
+    pub fn with_accesses_of(self, other: &Life) -> Life {
+        Life {
+            accesses: other.accesses,
+            accessed_bytes: other.accessed_bytes,
+            ..self
+        }
+    }
 }
 
 /// Numbers of an allocation site; each is defined in `docs/verbs/memory.md`.
@@ -48,6 +60,17 @@ impl SiteTotals {
             self.saved_for = peak;
             self.at_peak = self.live;
         }
+    }
+
+    /// Changes what is live by a block that another site had until now, or has from now on; and what was live at the peak,
+    /// if that holds the block.
+    pub(super) fn move_live(&mut self, peak: u64, is_at_peak: bool, change: impl Fn(&mut Amount)) {
+        if !is_at_peak {
+            self.save(peak);
+        } else if self.saved_for == peak {
+            change(&mut self.at_peak);
+        }
+        change(&mut self.live);
     }
 
     /// A block's accesses, when no more come.

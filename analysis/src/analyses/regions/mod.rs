@@ -116,7 +116,7 @@ impl Regions {
             "region_variables" => code.variables(),
             "blocks" => code.blocks(),
             "external_calls" => code.external_calls(),
-            "counts" => tables::audit(self),
+            "counts" => tables::audit(self, code.program()),
             _ => return None,
         })
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use trackway_report::{top_title, Table, TableBuilder};
-use trackway_trace::Program;
+use trackway_trace::{Program, SiteId};
 
 use super::accesses::Accesses;
 use super::rates::RateBy;
@@ -171,10 +171,17 @@ pub fn by_size(regions: &Regions, program: &Program, ranked: Ranked) -> Table {
     with_accesses(builder, |row| row.2).build()
 }
 
+/// Accesses of some sites in all regions.
+fn counted_accesses(regions: &Regions, is_wanted: impl Fn(SiteId) -> bool) -> u64 {
+    let sites = regions.regions.iter().flat_map(|region| &region.code.sites);
+    let wanted = sites.filter(|(site, _)| is_wanted(**site));
+    wanted.fold(0, |sum, (_, counted)| sum.saturating_add(counted.accesses))
+}
+
 /// What the numbers rest on.
-pub fn audit(regions: &Regions) -> Table {
+pub fn audit(regions: &Regions, program: &Program) -> Table {
     let audit = &regions.audit;
-    TableBuilder::new("counts", "Counts", &[()])
+    let mut builder = TableBuilder::new("counts", "Counts", &[()])
         .count(("threads", "threads that counted"), |()| audit.threads)
         .count("nodes", |()| audit.nodes)
         .count(("tails", "of them swept up at the end"), |()| audit.tails)
@@ -188,7 +195,15 @@ pub fn audit(regions: &Regions) -> Table {
         .count(("time_ns", "time of the threads (ns)"), |()| audit.time_ns)
         .share(("outside", "outside of regions"), |()| {
             (audit.outside_ns, audit.time_ns)
-        })
+        });
+    if program.sites.iter().any(|site| site.kind.is_by_library()) {
+        let all = counted_accesses(regions, |_| true);
+        let by_library = counted_accesses(regions, |site| program.site(site).kind.is_by_library());
+        builder = builder.share(("by_library", "by library functions"), move |()| {
+            (by_library, all)
+        });
+    }
+    builder
         .count("damaged_parts", |()| regions.damage.len())
         .as_record()
         .build()

@@ -14,7 +14,7 @@ use super::{PartialError, Portable};
 use crate::RunSummary;
 
 const MAGIC: [u8; 4] = *b"TWPR";
-const VERSION: u16 = 1;
+const VERSION: u16 = 2;
 const HEAD: usize = 22;
 
 /// What some tasks found together.
@@ -40,6 +40,7 @@ impl<S> Default for Partial<S> {
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct PackedSummary {
     accesses: u64,
+    by_library: u64,
     events: u64,
     chunks: u64,
     uncertain_accesses: u64,
@@ -59,6 +60,7 @@ impl From<RunSummary> for PackedSummary {
         let in_words = |error: &TraceError| (error.offset(), error.to_string());
         PackedSummary {
             accesses: summary.accesses,
+            by_library: summary.by_library,
             events: summary.events,
             chunks: summary.chunks,
             uncertain_accesses: summary.uncertain_accesses,
@@ -72,6 +74,7 @@ impl From<PackedSummary> for RunSummary {
         let error = |(offset, message)| TraceError::Elsewhere { offset, message };
         RunSummary {
             accesses: packed.accesses,
+            by_library: packed.by_library,
             events: packed.events,
             chunks: packed.chunks,
             uncertain_accesses: packed.uncertain_accesses,

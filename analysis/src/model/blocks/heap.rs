@@ -39,6 +39,10 @@ pub enum End {
 pub trait Witness<D> {
     fn begins(&mut self, block: &Block) -> D;
     fn ends(&mut self, block: &Block, data: &D, end: End);
+    /// The block is the one that `before` was: an allocation that it was made for has another site.
+    fn passes_on(&mut self, before: &Block, block: &Block, data: &mut D) {
+        let _ = (before, block, data);
+    }
     fn fails(&mut self, site: AllocationSiteId);
     /// No block begins where this release says.
     fn frees_nothing(&mut self, site: AllocationSiteId);
@@ -121,6 +125,25 @@ impl<D: Inherit> Heap<D> {
             }
             _ => {}
         }
+    }
+
+    /// Follows an allocation that hands on the memory of one within it: that one's block becomes its block.
+    pub fn take_over(&mut self, event: &Event, thread: u32, witness: &mut impl Witness<D>) {
+        let (site, start) = match *event {
+            Event::Allocate { site, address, .. } => (site, address),
+            Event::Reallocate {
+                site, new_address, ..
+            } => (site, new_address),
+            _ => return,
+        };
+        let slot = self.index.starting_at(start);
+        let slot = slot.and_then(|slot| self.slots.get_mut(slot as usize));
+        let Some((block, data)) = slot.and_then(|slot| Some((slot.block.as_mut()?, &mut slot.data))) else {
+            return self.apply(event, thread, witness);
+        };
+        let before = *block;
+        block.site = site;
+        witness.passes_on(&before, block, data);
     }
 
     fn allocate(

@@ -119,7 +119,7 @@ const Audit = (() => {
       {},
       Data.part('objects') && !Data.part('misses')
         ? 'Not seen, and in no number: what the kernel does, and all that lies between samples.'
-        : 'Not seen, and in no number: code that was not compiled by Trackway (the C library, other libraries), inline assembly, accesses of the kernel, fetches of instructions.',
+        : 'Not seen, and in no number: code that was not compiled by Trackway, but for what functions of the C library are known to access; inline assembly, accesses of the kernel, fetches of instructions.',
     );
 
   const create = () => {

@@ -31,10 +31,12 @@ impl Compiler<'_> {
                 let address = self.wide(context, address);
                 let length = self.wide(context, length);
                 self.accesses += 1;
+                let site = context.table.site(*site);
                 self.step(Step::Block {
-                    site: context.table.site(*site),
+                    site,
                     address,
                     length,
+                    by_library: self.program.sites[site.index()].kind.is_by_library(),
                 });
             }
             Operation::Masked {

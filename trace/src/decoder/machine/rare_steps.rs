@@ -22,7 +22,8 @@ impl Machine<'_> {
                 site,
                 address,
                 length,
-            } => self.block(site, address, length),
+                by_library,
+            } => self.block(site, address, length, by_library),
             Step::Masked { access } => self.masked(self.code.masked[access as usize]),
             Step::Value { value } => self.value(self.code.values[value as usize]),
             Step::Event { event } => self.event(self.code.events[event as usize]),
@@ -46,7 +47,7 @@ impl Machine<'_> {
         self.accesses += 1;
     }
 
-    fn block(&mut self, site: SiteId, address: u32, length: u32) {
+    fn block(&mut self, site: SiteId, address: u32, length: u32, by_library: bool) {
         let length = self.wide_value(length);
         if length == 0 {
             return;
@@ -57,6 +58,9 @@ impl Machine<'_> {
                 index: self.accesses as u32,
                 length,
             });
+        }
+        if by_library {
+            self.batch.by_library.push(self.accesses as u32);
         }
         let address = self.wide_value(address);
         self.push(site, address, size);

@@ -1,4 +1,4 @@
-#include "record/LibraryAccesses.h"
+#include "code/LibraryAccesses.h"
 
 #include "code/OurInstructions.h"
 #include "code/Synchronisation.h"
