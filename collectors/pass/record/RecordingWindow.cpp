@@ -3,6 +3,8 @@
 #include "abi.h"
 #include "regions/Regions.h"
 
+#include "llvm/IR/Module.h"
+
 using namespace llvm;
 
 namespace trackway {

@@ -189,8 +189,9 @@ impl Levels {
         let outcome = std::mem::take(&mut self.outcome);
         let totals = self.simulator.totals();
         let traffic = totals.traffic - self.seen.traffic;
-        let mut written_back = [0; SERVING];
+        let (mut written_back, mut prefetched) = ([0; SERVING], [0; SERVING]);
         for level in 1..=memory {
+            prefetched[level] = totals.levels[level - 1].prefetches - self.seen.levels[level - 1].prefetches;
             written_back[level] =
                 totals.levels[level - 1].write_backs - self.seen.levels[level - 1].write_backs;
         }
@@ -207,8 +208,9 @@ impl Levels {
                 served.level = level;
             }
         }
+        served.prefetched = prefetched;
         let from_memory = traffic.bytes_read / self.line_bytes;
-        served.prefetched = from_memory.saturating_sub(served.lines[memory]);
+        served.prefetched[memory] = from_memory.saturating_sub(served.lines[memory]);
         let last_tlb = self.tlbs.checked_sub(1);
         served.walks = last_tlb.is_some_and(|last| outcome.tlb_misses[last] > 0);
         let missed = outcome.tlb_misses.iter().zip(costs.translation_ns);
