@@ -118,7 +118,7 @@ def correlation(first, second):
     """Spearman's: Pearson's of the ranks."""
     first, second = ranks(first), ranks(second)
     mean = (len(first) + 1) / 2
-    product = sum((a - mean) * (b - mean) for a, b in zip(first, second))
+    product = sum((a - mean) * (b - mean) for a, b in zip(first, second, strict=True))
     norms = [sum((value - mean) ** 2 for value in values) for values in (first, second)]
     return product / (norms[0] * norms[1]) ** 0.5 if all(norms) else 0
 

@@ -84,7 +84,16 @@ fn random_words(random: &mut Random, level: u64, mixed_lines: bool) -> String {
     words += random.pick(&["", "", ",write-through"]);
     words += random.pick(&["", "", ",no-write-allocate"]);
     if !mixed_lines {
-        let prefetch = random.pick(&["", "", ",next-line=1", ",next-line=3", ",stride=1", ",stride=2"]);
+        let prefetch = random.pick(&[
+            "",
+            "",
+            ",next-line=1",
+            ",next-line=3",
+            ",stride=1",
+            ",stride=2",
+            ",far-stride=2",
+            ",stream=2",
+        ]);
         let inclusion = match level {
             0 => "",
             _ => random.pick(&["", ",inclusive", ",exclusive"]),

@@ -26,6 +26,8 @@ struct Level {
     classes: NaiveClasses,
     /// The line before and the distance to it, by site.
     strides: HashMap<usize, (u64, Option<i128>)>,
+    /// Lines that the prefetcher of streams was told of.
+    asked: Vec<u64>,
 }
 
 /// What is known while a line is asked for.
@@ -307,14 +309,16 @@ impl Naive {
         let distance = match prefetch.kind {
             Prefetcher::None => None,
             Prefetcher::NextLine => Some(1),
-            Prefetcher::Stride => self.stride(core, site, level, line),
+            Prefetcher::Stride | Prefetcher::FarStride => self.stride(core, site, level, line),
+            Prefetcher::Stream => self.stream(core, level, line),
         };
         let page = |line: i128| line * i128::from(self.line_bytes(0)) / i128::from(self.caches.page_bytes());
         let Some(distance) = distance else { return };
         let mut targets = Vec::new();
         for step in 1..=i128::from(prefetch.degree) {
             let target = i128::from(line) + step * distance;
-            if target < 0 || page(target) != page(line.into()) {
+            let elsewhere = prefetch.kind != Prefetcher::FarStride && page(target) != page(line.into());
+            if target < 0 || target > i128::from(u64::MAX / self.line_bytes(0)) || elsewhere {
                 break;
             }
             targets.push(target as u64 * self.line_bytes(0));
@@ -331,6 +335,34 @@ impl Naive {
         strides.insert(site, (line, distance));
         let steady = distance == before?.1 && distance != Some(0);
         distance.filter(|_| steady)
+    }
+
+    /// The direction of the last two steps within the page, if it is one of the 32 that were asked for last.
+    fn stream(&mut self, core: usize, level: usize, line: u64) -> Option<i128> {
+        let page_lines = self.caches.page_bytes() / self.line_bytes(0);
+        let asked = &mut self.level(core, level).asked;
+        let mut pages = Vec::new();
+        for asked in asked.iter().rev() {
+            if pages.len() < 32 && !pages.contains(&(asked / page_lines)) {
+                pages.push(asked / page_lines);
+            }
+        }
+        // A page that was left out in between begins anew.
+        if !pages.contains(&(line / page_lines)) {
+            asked.retain(|asked| asked / page_lines != line / page_lines);
+        }
+        asked.push(line);
+        let own = asked
+            .iter()
+            .filter(|asked| **asked / page_lines == line / page_lines);
+        let mut steps: Vec<i128> = Vec::new();
+        let own: Vec<i128> = own.map(|line| i128::from(*line)).collect();
+        for pair in own.windows(2) {
+            steps.push((pair[1] - pair[0]).signum());
+        }
+        let last = steps.pop().filter(|step| *step != 0)?;
+        let before = steps.into_iter().rev().find(|step| *step != 0)?;
+        (last == before).then_some(last)
     }
 
     fn bring_in(&mut self, core: usize, level: usize, address: u64) {
@@ -382,5 +414,6 @@ fn level_at<'l>(
         cache: NaiveCache::new(model.geometry, model.policy),
         classes: NaiveClasses::new(model.geometry),
         strides: HashMap::new(),
+        asked: Vec::new(),
     })
 }

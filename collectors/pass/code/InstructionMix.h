@@ -14,8 +14,8 @@ using InstructionMix = std::array<uint32_t, 8>;
 // Counts the instructions as the optimiser leaves them; those that become no machine code are left out.
 InstructionMix instructionMix(const llvm::BasicBlock &BB);
 
-// Whether an instruction of the optimiser becomes none of the machine: an address that an operand can hold, a value that
-// is another one, what the compiler alone reads.
+// Whether an instruction of the optimiser becomes none of the machine: an address that an operand can hold, a value
+// that is another one, what the compiler alone reads.
 bool becomesNoCode(const llvm::Instruction &I);
 
 } // namespace trackway

@@ -35,10 +35,13 @@ impl<S: LineStore> Hierarchy<S> {
         };
         let is_far = prefetch.kind == Prefetcher::FarStride;
         let page = |line: u64| line / self.rules.page_lines;
-        let ahead =
-            (1..=u64::from(prefetch.degree)).map(|step| line.wrapping_add(distance.wrapping_mul(step)));
-        let targets: Vec<u64> = ahead
-            .take_while(|&target| is_far || page(target) == page(line))
+        let last_line = u64::MAX >> self.rules.first_shift;
+        let ahead = (1..=i128::from(prefetch.degree))
+            .map(|step| i128::from(line) + i128::from(distance as i64) * step);
+        let on_page = |target: u64| is_far || page(target) == page(line);
+        let known = ahead.map_while(|target| u64::try_from(target).ok());
+        let targets: Vec<u64> = known
+            .take_while(|&target| target <= last_line && on_page(target))
             .collect();
         for target in targets {
             self.prefetch(reference, level, target, outcome);
