@@ -26,7 +26,7 @@ struct Level {
     classes: NaiveClasses,
     /// The line before and the distance to it, by site.
     strides: HashMap<usize, (u64, Option<i128>)>,
-    /// Lines that the prefetcher of streams was told of.
+    /// Lines that the prefetcher of streams was asked for.
     asked: Vec<u64>,
 }
 
