@@ -210,6 +210,7 @@ mod tests {
                 second_level_ns: 2.0,
                 walk_ns: 7.75,
             },
+            fault_ns: 640.5,
             transfer_ns: Some(50.5),
             most_misses: 12,
             window: 224,
