@@ -55,10 +55,10 @@ pub struct MachineArguments {
     /// The machine whose time is estimated: a preset, or a file of `trackway calibrate --output` [default: this machine's, if it is of
     /// the kind that recorded]
     #[arg(long, value_name = "NAME|FILE.toml", value_parser = named)]
-    pub machine: Option<MemoryCosts>,
+    pub machine: Option<Box<MemoryCosts>>,
     /// This machine, once it is known: answers that are kept hold for its figures.
     #[arg(skip)]
-    own: OnceLock<MemoryCosts>,
+    own: OnceLock<Box<MemoryCosts>>,
 }
 
 impl TimeArguments {
@@ -101,7 +101,7 @@ impl MachineArguments {
     pub fn prepare(&self) -> Result<(), Failure> {
         if self.machine.is_none() && self.own.get().is_none() {
             let own = MemoryCosts::for_this_machine(|_| ()).map_err(failure)?;
-            let _ = self.own.set(own);
+            let _ = self.own.set(Box::new(own));
         }
         Ok(())
     }
@@ -151,9 +151,9 @@ fn failure(error: impl std::fmt::Display) -> Failure {
     Failure::new(format!("--time: {error}"))
 }
 
-fn named(name: &str) -> Result<MemoryCosts, CostsError> {
+fn named(name: &str) -> Result<Box<MemoryCosts>, CostsError> {
     if !name.ends_with(".toml") {
-        return MemoryCosts::preset(name);
+        return MemoryCosts::preset(name).map(Box::new);
     }
     let path = Path::new(name);
     let read = Calibration::read(path)?;
@@ -161,7 +161,7 @@ fn named(name: &str) -> Result<MemoryCosts, CostsError> {
         path: path.to_owned(),
         source: io::ErrorKind::NotFound.into(),
     };
-    Ok(read.ok_or_else(missing)?.costs)
+    Ok(Box::new(read.ok_or_else(missing)?.costs))
 }
 
 /// Caches no larger than what of them a program found where the figures were measured.

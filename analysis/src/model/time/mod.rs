@@ -7,6 +7,7 @@ mod core;
 mod costs;
 mod sites;
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
@@ -138,10 +139,10 @@ impl Timing {
 }
 
 fn levels_of<'l>(all: &'l mut BTreeMap<u32, Levels>, key: u32, machine: &Machine) -> Option<&'l mut Levels> {
-    if !all.contains_key(&key) {
-        all.insert(key, Levels::new(&machine.caches)?);
+    match all.entry(key) {
+        Entry::Occupied(known) => Some(known.into_mut()),
+        Entry::Vacant(place) => Some(place.insert(Levels::new(&machine.caches)?)),
     }
-    all.get_mut(&key)
 }
 
 /// Caches, and what accesses have done in them.
