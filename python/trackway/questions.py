@@ -90,6 +90,8 @@ class Questions:
         sort: str | None = None,
         cache: str | None = None,
         drcachesim: str | None = None,
+        time: bool = False,
+        machine: str | os.PathLike[str] | None = None,
         source_root: str | os.PathLike[str] | None = None,
         top: int = ALL_ROWS,
         threads: int | None = None,
@@ -103,10 +105,14 @@ class Questions:
             sort: what to rank by: accesses, bytes, or misses in L1, L2, ...
             cache: caches to simulate: `L1=SIZE,WAYS,LINE:L2=...`, `preset:NAME`, `FILE.toml` or `none`.
             drcachesim: of a trace of machine code, the settings of DynamoRIO's simulator instead.
+            time: estimate cycles, too, and rank by them.
+            machine: whose time is estimated: a preset, or a file of `trackway calibrate --output`; by default this machine's.
             source_root: a folder in which to look for source files, too.
         """
         options: dict[str, Option] = {
             "by": by,
+            "time": time,
+            "machine": machine,
             "sort": sort,
             "cache": cache,
             "drcachesim": drcachesim,
@@ -149,6 +155,8 @@ class Questions:
         sort: str | None = None,
         cache: str | None = None,
         no_simulate: bool = False,
+        time: bool = False,
+        machine: str | os.PathLike[str] | None = None,
         top: int = ALL_ROWS,
         threads: int | None = None,
         progress: Progress | None = None,
@@ -162,9 +170,11 @@ class Questions:
             sort: what to rank by.
             cache: caches to simulate.
             no_simulate: show all proposals, not only those that save misses when they are simulated.
+            time: estimate cycles, too, and rank by them.
+            machine: whose time is estimated: a preset, or a file of `trackway calibrate --output`; by default this machine's.
         """
         options: dict[str, Option] = {"type": type, "window": window, "sort": sort, "cache": cache}
-        options["no_simulate"] = no_simulate
+        options.update({"no_simulate": no_simulate, "time": time, "machine": machine})
         return self.ask("layout", progress=progress, top=top, threads=threads, **options, **options_of(slice))
 
     def reuse(
@@ -281,6 +291,23 @@ class Questions:
         """
         return self.ask("calls", progress=progress, cache=cache, top=top, threads=threads)
 
+    def advise(
+        self,
+        *,
+        machine: str | os.PathLike[str] | None = None,
+        top: int = ALL_ROWS,
+        threads: int | None = None,
+        progress: Progress | None = None,
+        **slice: Unpack[SliceOptions],
+    ) -> Report:
+        """What to change, and what each change would gain in time: `trackway advise`.
+
+        Args:
+            machine: whose time is estimated: a preset, or a file of `trackway calibrate --output`; by default this machine's.
+        """
+        asked: dict[str, Option] = {"machine": machine}
+        return self.ask("advise", progress=progress, top=top, threads=threads, **asked, **options_of(slice))
+
     def whatif(
         self,
         *,
@@ -294,6 +321,8 @@ class Questions:
         cache: str | None = None,
         cache_before: str | None = None,
         sort: str | None = None,
+        time: bool = False,
+        machine: str | os.PathLike[str] | None = None,
         top: int = ALL_ROWS,
         threads: int | None = None,
         progress: Progress | None = None,
@@ -312,10 +341,12 @@ class Questions:
             cache: caches after the change.
             cache_before: caches before it.
             sort: what to rank by.
+            time: estimate cycles, too, and rank by them.
+            machine: whose time is estimated: a preset, or a file of `trackway calibrate --output`; by default this machine's.
         """
         layouts: dict[str, Option] = {"split": split, "reorder": reorder, "pad": pad, "align": align, "soa": soa}
         models: dict[str, Option] = {"cache": cache, "cache_before": cache_before, "sort": sort, "link": link}
-        options = {**layouts, **models, "huge_pages": huge_pages}
+        options = {**layouts, **models, "huge_pages": huge_pages, "time": time, "machine": machine}
         return self.ask("whatif", progress=progress, top=top, threads=threads, **options, **options_of(slice))
 
     def branches(
