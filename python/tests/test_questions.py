@@ -143,8 +143,8 @@ class Options(unittest.TestCase):
             if method == "check":  # the others are for `--write-budget`
                 options -= {"write-budget", "margin", "force", "top"}
             if method == "regions":  # counts know less
-                options -= {"cache", "drcachesim", "time", "machine", "threads", "to", "from", "after-mark", "windows", "thread", "function",
-                         "without-library"}
+                options -= {"cache", "drcachesim", "time", "machine", "threads", "to", "from", "after-mark", "windows", "thread",
+                         "function", "without-library"}
             self.assertEqual(named, options, method)
         parameters = set(inspect.signature(trackway.diff).parameters) - {"slice"}
         parameters |= set(trackway.questions.SliceOptions.__annotations__)
