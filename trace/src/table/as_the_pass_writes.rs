@@ -121,6 +121,7 @@ fn flags_of_the_header_are_the_same() {
         ("HasFlow", flag::FLOW),
         ("HasChecksums", flag::CHECKSUMS),
         ("IsPacked", flag::PACKED),
+        ("HasWork", flag::WORK),
     ];
     let named = expected.map(|(name, bit)| (name.to_owned(), u64::from(bit)));
     assert_eq!(of_pass, named.into());
