@@ -346,7 +346,7 @@ class Questions:
         """
         layouts: dict[str, Option] = {"split": split, "reorder": reorder, "pad": pad, "align": align, "soa": soa}
         models: dict[str, Option] = {"cache": cache, "cache_before": cache_before, "sort": sort, "link": link}
-        options = {**layouts, **models, "huge_pages": huge_pages, "time": time, "machine": machine}
+        options: dict[str, Option] = {**layouts, **models, "huge_pages": huge_pages, "time": time, "machine": machine}
         return self.ask("whatif", progress=progress, top=top, threads=threads, **options, **options_of(slice))
 
     def branches(
