@@ -23,14 +23,14 @@ use crate::slice::{SliceArguments, SliceRequest};
 use crate::soundness;
 use crate::time::MachineArguments;
 use cards::Cards;
-use simulated::Program;
+use simulated::Subject;
 
 /// Structures whose layout is looked at: those that take most of the time.
 const STRUCTURES: usize = 8;
 /// Fields are accessed together if no more accesses lie between, as for `trackway layout`.
 const WINDOW: u64 = 100;
-/// Passes over the trace: one for what the program costs, and two for each kind of change, of which there are three.
-const PASSES: u64 = 5;
+/// Passes over the trace after the first one: two for layouts, and one each for huge pages and for threads apart.
+const PASSES: u64 = 4;
 
 /// Say what to change, and what each change would gain in time
 ///
@@ -75,16 +75,12 @@ impl Question for AdviseArguments {
         };
         let layout = Layout::new(structures, caches.clone(), WINDOW, shown).with_time(Some(machine.clone()));
         let (found, summary) = self.reading.pass(&layout, trace);
-        let program = Program {
-            trace,
-            caches,
-            machine,
-        };
+        let subject = Subject { trace, machine };
         let cards = self.reading.with_progress(trace, PASSES, |threads, observer| {
             let layouts = layout.cards(trace, threads, observer);
-            let mut cards = Cards::new(&program, &layouts);
-            cards.add(program.huge_pages(&layouts, threads, observer));
-            cards.add(program.apart(&layouts, threads, observer));
+            let mut cards = Cards::new(&subject, &layouts);
+            cards.add(subject.huge_pages(threads, observer));
+            cards.add(subject.apart(&layouts, threads, observer));
             cards
         });
         let mut findings = cards.findings(self.output.rows());

@@ -76,9 +76,8 @@ impl LayoutArguments {
             Some(name) => Some(find(&structures, name)?),
             None => None,
         };
-        let (caches, rank_by) = self.model.choose(trace, true, warnings)?;
+        let (caches, rank_by) = self.time.choose(&self.model, trace, true, warnings)?;
         let machine = self.time.machine(&caches, trace, warnings)?;
-        let rank_by = self.time.rank_by(self.model.sort, rank_by)?;
         let shown = Shown {
             only,
             top: self.output.rows(),

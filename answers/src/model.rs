@@ -15,7 +15,7 @@ const MOST_LINE_BYTES: u32 = 1 << 30;
 /// The caches to simulate, and what to rank by.
 #[derive(Debug, Clone, Default, PartialEq, Args)]
 pub struct ModelArguments {
-    /// What to rank by: accesses, bytes, or misses in L1, L2, ... [default: L2]
+    /// What to rank by: accesses, bytes, misses in L1, L2, ..., or cycles with --time [default: L2, with --time cycles]
     #[arg(long, value_name = "MEASURE")]
     pub sort: Option<Measure>,
     /// Caches to simulate: L1=SIZE,WAYS,LINE:L2=..., preset:NAME, FILE.toml or none; docs/verbs/cache-model.md
@@ -32,6 +32,11 @@ impl ModelArguments {
         merges: bool,
         warnings: &mut Vec<String>,
     ) -> Result<(Caches, Measure), Failure> {
+        if self.sort == Some(Measure::Cycles) {
+            return Err(Failure::new(
+                "--sort cycles: cycles are only estimated by report, layout and whatif with --time",
+            ));
+        }
         let caches = simulated(self.cache.clone(), trace, merges, warnings);
         let rank_by = self.sort.unwrap_or_else(|| Measure::default_for(&caches));
         match rank_by.exists_in(&caches) {

@@ -66,9 +66,8 @@ impl ReportForm {
         merges: bool,
         warnings: &mut Vec<String>,
     ) -> Result<Misses, Failure> {
-        let (caches, rank_by) = self.model.choose(trace, merges, warnings)?;
+        let (caches, rank_by) = self.time.choose(&self.model, trace, merges, warnings)?;
         let machine = self.time.machine(&caches, trace, warnings)?;
-        let rank_by = self.time.rank_by(self.model.sort, rank_by)?;
         let misses = Misses::new(
             caches,
             self.groupings(trace.program().is_nameless())?,

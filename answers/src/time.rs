@@ -12,6 +12,7 @@ use trackway_machine::{preset_names, Calibration, CostsError, LevelCosts, Memory
 use trackway_trace::Trace;
 
 use crate::failure::Failure;
+use crate::model::ModelArguments;
 
 /// Prefetchers of the first and of the second level if the caches have none: what Intel and AMD describe comes near.
 const USUAL_PREFETCHERS: [Prefetch; 2] = [
@@ -71,14 +72,24 @@ impl TimeArguments {
         }
     }
 
-    /// What to rank by: cycles if time is estimated, unless something else was asked for.
-    pub fn rank_by(&self, asked: Option<Measure>, otherwise: Measure) -> Result<Measure, Failure> {
-        match (self.time, asked) {
-            (true, None) => Ok(Measure::Cycles),
-            (false, Some(Measure::Cycles)) => Err(Failure::new(
-                "--sort cycles: cycles are only estimated with --time",
-            )),
-            _ => Ok(otherwise),
+    /// The caches and what to rank by, as the model says: if time is estimated, by cycles unless it says otherwise.
+    pub fn choose(
+        &self,
+        model: &ModelArguments,
+        trace: &Trace,
+        merges: bool,
+        warnings: &mut Vec<String>,
+    ) -> Result<(Caches, Measure), Failure> {
+        match (self.time, model.sort) {
+            (true, None | Some(Measure::Cycles)) => {
+                let by_misses = ModelArguments {
+                    sort: None,
+                    ..model.clone()
+                };
+                let (caches, _) = by_misses.choose(trace, merges, warnings)?;
+                Ok((caches, Measure::Cycles))
+            }
+            _ => model.choose(trace, merges, warnings),
         }
     }
 

@@ -75,7 +75,7 @@ pub struct WhatIfArguments {
     /// Caches before the change [default: those of the machine that recorded]
     #[arg(long, value_name = "CACHES", value_parser = Caches::described_by)]
     pub cache_before: Option<Caches>,
-    /// What to rank by: accesses, bytes, or misses in L1, L2, ... [default: L2]
+    /// What to rank by: accesses, bytes, misses in L1, L2, ..., or cycles with --time [default: L2, with --time cycles]
     #[arg(long, value_name = "MEASURE")]
     pub sort: Option<Measure>,
     #[command(flatten)]
@@ -171,7 +171,7 @@ fn question(
         sort: arguments.sort,
         cache: arguments.cache_before.clone(),
     };
-    let (before, rank_by) = model.choose(trace, true, warnings)?;
+    let (before, rank_by) = arguments.time.choose(&model, trace, true, warnings)?;
     let after = match &arguments.cache {
         Some(caches) => simulated(Some(caches.clone()), trace, true, warnings),
         None => before.clone(),
@@ -209,7 +209,6 @@ fn question(
         .time
         .machine(&after, trace, &mut Vec::new())?
         .map(Arc::new);
-    let rank_by = arguments.time.rank_by(arguments.sort, rank_by)?;
     Ok(whatif::Question {
         layouts,
         machine_before,

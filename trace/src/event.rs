@@ -59,6 +59,26 @@ impl Event {
             _ => false,
         }
     }
+
+    /// The address and the bytes of the memory that was allocated, by itself or in place of other memory; none if that failed.
+    pub fn allocated(&self) -> Option<(u64, u64)> {
+        match *self {
+            _ if self.allocation_failed() => None,
+            Event::Allocate {
+                address,
+                element_size,
+                count,
+                ..
+            }
+            | Event::Reallocate {
+                new_address: address,
+                element_size,
+                count,
+                ..
+            } => Some((address, element_size.saturating_mul(count))),
+            _ => None,
+        }
+    }
 }
 
 /// Where an event stands among the accesses of its batch; [`Batch::event`](crate::Batch::event) says which one it is.

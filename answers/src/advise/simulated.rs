@@ -17,20 +17,18 @@ use super::cards::Card;
 const HUGE_PAGE: &str = "2M";
 
 /// A recorded program, and the machine whose time counts.
-pub struct Program<'p> {
+pub struct Subject<'p> {
     pub trace: &'p Trace,
-    /// Those whose misses are counted.
-    pub caches: Caches,
     pub machine: Machine,
 }
 
-impl Program<'_> {
-    /// The program's counters on another machine.
+impl Subject<'_> {
+    /// The program's accesses and cycles on another machine.
     fn on(&self, machine: Machine, threads: NonZeroUsize, observer: &dyn Observer) -> SiteCounters {
         let question = Question {
             layouts: Vec::new(),
-            caches_before: self.caches.clone(),
-            caches_after: self.caches.clone(),
+            caches_before: Caches::none(),
+            caches_after: Caches::none(),
             machine_before: None,
             machine_after: Some(Arc::new(machine)),
             rank_by: Measure::Cycles,
@@ -42,16 +40,10 @@ impl Program<'_> {
     }
 
     /// Pages of 2 MiB instead of those that there are.
-    pub fn huge_pages(
-        &self,
-        layouts: &LayoutCards,
-        threads: NonZeroUsize,
-        observer: &dyn Observer,
-    ) -> Option<Card> {
+    pub fn huge_pages(&self, threads: NonZeroUsize, observer: &dyn Observer) -> Option<Card> {
         let page = parse_size(HUGE_PAGE)?;
         let caches = &self.machine.caches;
-        let walks = SiteCounters::sum(&layouts.counters);
-        if caches.page_bytes() >= page || walks.cycles == 0 {
+        if caches.page_bytes() >= page {
             return None;
         }
         let caches = caches.clone().with_tlbs(caches.tlbs().to_vec(), page).ok()?;

@@ -51,7 +51,7 @@ impl Misses {
         }
     }
 
-    /// Whether processes can count parts of it: time must be followed in the order of each thread.
+    /// Whether it estimates cycles. Then processes can't count parts of it: time is followed in the order of each thread.
     pub fn is_timed(&self) -> bool {
         self.machine.is_some()
     }

@@ -77,7 +77,8 @@ impl<'t> Reader<'t> {
             for item in batch.items() {
                 let piece = match item {
                     BatchItem::Event(event) => {
-                        blocks.extend(allocated(&event));
+                        let allocated = event.allocated();
+                        blocks.extend(allocated.map(|(begin, bytes)| (begin, begin.saturating_add(bytes))));
                         continue;
                     }
                     BatchItem::Accesses(piece) => piece,
@@ -128,29 +129,6 @@ fn accesses<'b>(batch: &'b Batch, piece: &Piece<'b>) -> impl Iterator<Item = (Si
     };
     let columns = range.map(|index| (batch.site[index], batch.address[index]));
     columns.chain(lanes.iter().map(move |lane| (lane.site, lane.address_in(last))))
-}
-
-/// Begin and end of what was allocated.
-fn allocated(event: &Event) -> Option<(u64, u64)> {
-    match *event {
-        _ if event.allocation_failed() => None,
-        Event::Allocate {
-            address,
-            element_size,
-            count,
-            ..
-        }
-        | Event::Reallocate {
-            new_address: address,
-            element_size,
-            count,
-            ..
-        } => Some((
-            address,
-            address.saturating_add(element_size.saturating_mul(count)),
-        )),
-        _ => None,
-    }
 }
 
 fn functions_with_entries(program: &Program) -> Vec<bool> {

@@ -69,11 +69,11 @@ impl Nesting {
     }
 
     fn hands_on(&self, event: &Event, last: Option<Event>, before: Option<Event>) -> bool {
-        let (Some(outer), Some(memory), Some(last)) = (site_of(event), memory_of(event), last) else {
+        let (Some(outer), Some(memory), Some(last)) = (site_of(event), event.allocated(), last) else {
             return false;
         };
         let is_inner = |inner: &Event| {
-            memory_of(inner) == Some(memory)
+            inner.allocated() == Some(memory)
                 && site_of(inner).is_some_and(|inner| self.can_hold(outer, inner))
         };
         match (event, last, before) {
@@ -110,26 +110,6 @@ fn site_of(event: &Event) -> Option<AllocationSiteId> {
         Event::Allocate { site, .. } | Event::Reallocate { site, .. } | Event::Free { site, .. } => {
             Some(*site)
         }
-        _ => None,
-    }
-}
-
-/// Where the memory is that was allocated, and how many bytes it has.
-fn memory_of(event: &Event) -> Option<(u64, u64)> {
-    match *event {
-        _ if event.allocation_failed() => None,
-        Event::Allocate {
-            address,
-            element_size,
-            count,
-            ..
-        } => Some((address, element_size.saturating_mul(count))),
-        Event::Reallocate {
-            new_address,
-            element_size,
-            count,
-            ..
-        } => Some((new_address, element_size.saturating_mul(count))),
         _ => None,
     }
 }

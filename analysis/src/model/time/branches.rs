@@ -4,7 +4,7 @@
 //! what followed it after the last choices.
 
 /// Entries of each table, and choices that their histories have.
-const ENTRIES: usize = 1 << 14;
+const ENTRIES: usize = 1 << 12;
 const CHOICES: [u32; 2] = [4, 15];
 /// Bits of a choice in the history.
 const CHOICE_BITS: u32 = 4;
