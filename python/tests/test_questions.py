@@ -179,7 +179,7 @@ class Options(unittest.TestCase):
             (lambda: trace().sharing(line_size=7), "'7' for '--line-size <BYTES>': expected a power of two"),
             (lambda: trace().misses(by=["colour"]), "possible values: field, variable"),  # type: ignore[list-item]
             (lambda: trace().layout(type="nothing"), "knows no structure nothing"),
-            (lambda: trace().ask("nothing"), "no analysis \"nothing\"; there are allocations, "),
+            (lambda: trace().ask("nothing"), "no analysis \"nothing\"; there are advise, allocations, "),
             (lambda: trace().samples(), "holds no samples"),
             (lambda: trackway.open(traces.COUNTS).sharing(), "holds counts, no accesses"),
         ]
