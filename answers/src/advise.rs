@@ -78,7 +78,7 @@ impl Question for AdviseArguments {
         let subject = Subject { trace, machine };
         let cards = self.reading.with_progress(trace, PASSES, |threads, observer| {
             let layouts = layout.cards(trace, threads, observer);
-            let mut cards = Cards::new(&subject, &layouts);
+            let mut cards = Cards::new(trace.program(), &subject.machine, &layouts);
             cards.add(subject.huge_pages(threads, observer));
             cards.add(subject.apart(&layouts, threads, observer));
             cards

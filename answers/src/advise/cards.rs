@@ -2,10 +2,10 @@
 
 use trackway_analysis::layout::{LayoutCard, LayoutCards};
 use trackway_analysis::site_counts::SiteCounters;
+use trackway_analysis::time::Machine;
 use trackway_analysis::Findings;
 use trackway_report::{percent, Table, TableBuilder};
-
-use super::simulated::Subject;
+use trackway_trace::Program;
 
 /// A card must save this part of the program's time.
 const LEAST_GAIN: f64 = 0.02;
@@ -40,8 +40,7 @@ pub struct Cards {
 
 impl Cards {
     /// Those of layouts.
-    pub fn new(subject: &Subject, layouts: &LayoutCards) -> Cards {
-        let recorded = subject.trace.program();
+    pub fn new(recorded: &Program, machine: &Machine, layouts: &LayoutCards) -> Cards {
         let dropped = layouts.dropped.iter();
         let place = |card: &LayoutCard| {
             let location = recorded.location(card.location?);
@@ -61,7 +60,7 @@ impl Cards {
         });
         Cards {
             before: SiteCounters::sum(&layouts.counters),
-            work: subject.machine.cycles_of_work(recorded, &layouts.counters),
+            work: machine.cycles_of_work(recorded, &layouts.counters),
             cards: cards.collect(),
             dropped: dropped
                 .map(|(of, change, why)| (of.clone(), (*change).to_owned(), why.clone()))
