@@ -37,7 +37,7 @@ all: build
 setup:
 	@setup/install $(PURPOSE)
 
-build: pass runtime preload place lake
+build: pass uses runtime preload place lake
 
 pass: $(LLVM:%=pass-%)
 	@cd $(LIBRARY) && test ! -e TrackwayPass22.so || ln -sf TrackwayPass22.so TrackwayPass.so
@@ -48,6 +48,15 @@ pass-%: setup
 		-DCMAKE_C_COMPILER=$(CC_OF_PASS) -DCMAKE_CXX_COMPILER=$(CXX_OF_PASS) \
 		-DCMAKE_LIBRARY_OUTPUT_DIRECTORY=$(LIBRARY) >$(BUILD)/pass-$*.log 2>&1 || { cat $(BUILD)/pass-$*.log; exit 1; }
 	@cmake --build $(BUILD)/pass-$* --parallel $(JOBS) -- --no-print-directory
+
+uses: $(LLVM:%=uses-%)
+
+uses-%: setup
+	@mkdir -p $(BUILD)
+	@cmake -S fix/uses -B $(BUILD)/uses-$* -DCMAKE_BUILD_TYPE=Release -DTRACKWAY_LLVM_VERSION=$* \
+		-DCMAKE_CXX_COMPILER=$(CXX_OF_PASS) -DCMAKE_LIBRARY_OUTPUT_DIRECTORY=$(LIBRARY) \
+		>$(BUILD)/uses-$*.log 2>&1 || { cat $(BUILD)/uses-$*.log; exit 1; }
+	@cmake --build $(BUILD)/uses-$* --parallel $(JOBS) -- --no-print-directory
 
 runtime: setup $(FOREIGN:%=runtime-%)
 	@$(MAKE) --no-print-directory -C collectors/runtime OUT=$(LIBRARY) INCLUDE=$(abspath $(BUILD))/include
@@ -142,4 +151,4 @@ clean:
 	rm -rf $(BUILD) dist
 	cargo clean
 
-.PHONY: all setup build pass runtime preload place program quick-program lake python kafka linters docs demo install package test test-long dynamorio dynamorio-aarch64 bench format clean
+.PHONY: all setup build pass uses runtime preload place program quick-program lake python kafka linters docs demo install package test test-long dynamorio dynamorio-aarch64 bench format clean

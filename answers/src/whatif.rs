@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, Command, FromArgMatches, ValueEnum};
 use trackway_analysis::cache::Caches;
 use trackway_analysis::site_counts::Measure;
 use trackway_analysis::structures::Structures;
@@ -48,24 +48,8 @@ const USUAL_LINE_BYTES: u64 = 64;
 pub struct WhatIfArguments {
     /// The trace
     pub trace: PathBuf,
-    /// These members of the type stay, the others go to a part of their own
-    #[arg(long, value_name = "TYPE:MEMBER,...")]
-    pub split: Vec<String>,
-    /// How the two parts of --split find each other
-    #[arg(long, value_enum, default_value_t = LinkName::Pointer)]
-    pub link: LinkName,
-    /// These members first, in this order; then the others as they are
-    #[arg(long, value_name = "TYPE:MEMBER,...")]
-    pub reorder: Vec<String>,
-    /// So many bytes after each object; or a member on cache lines of its own
-    #[arg(long, value_name = "TYPE:BYTES|TYPE.MEMBER")]
-    pub pad: Vec<String>,
-    /// Objects begin at multiples of so many bytes
-    #[arg(long, value_name = "TYPE:BYTES")]
-    pub align: Vec<String>,
-    /// Each member in an array of its own, with the same index
-    #[arg(long, value_name = "TYPE")]
-    pub soa: Vec<String>,
+    #[command(flatten)]
+    pub layouts: LayoutArguments,
     /// Pages of 2 MiB, if the TLBs are those of the caches, or 64 and 1536 entries
     #[arg(long)]
     pub huge_pages: bool,
@@ -90,9 +74,33 @@ pub struct WhatIfArguments {
     pub keeping: KeepingArguments,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+/// Other layouts of structures.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+pub struct LayoutArguments {
+    /// These members of the type stay, the others go to a part of their own
+    #[arg(long, value_name = "TYPE:MEMBER,...")]
+    pub split: Vec<String>,
+    /// How the two parts of --split find each other
+    #[arg(long, value_enum, default_value_t = LinkName::Pointer)]
+    pub link: LinkName,
+    /// These members first, in this order; then the others as they are
+    #[arg(long, value_name = "TYPE:MEMBER,...")]
+    pub reorder: Vec<String>,
+    /// So many bytes after each object; or a member on cache lines of its own
+    #[arg(long, value_name = "TYPE:BYTES|TYPE.MEMBER")]
+    pub pad: Vec<String>,
+    /// Objects begin at multiples of so many bytes
+    #[arg(long, value_name = "TYPE:BYTES")]
+    pub align: Vec<String>,
+    /// Each member in an array of its own, with the same index
+    #[arg(long, value_name = "TYPE")]
+    pub soa: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum LinkName {
     /// The first part holds a pointer to the other
+    #[default]
     Pointer,
     /// Parts are arrays, and have the same index
     Index,
@@ -184,12 +192,9 @@ fn question(
         .levels()
         .first()
         .map_or(USUAL_LINE_BYTES, |level| level.geometry.line_bytes.into());
-    let link = match arguments.link {
-        LinkName::Pointer => Link::Pointer,
-        LinkName::Index => Link::Index,
-    };
+    let link = arguments.layouts.link();
     let mut layouts: Vec<NewLayout> = Vec::new();
-    for (name, change) in changes(arguments)? {
+    for (name, change) in arguments.layouts.changes()? {
         let structure = find(structures, &name)?;
         if layouts.iter().any(|layout| layout.structure == structure) {
             return Err(Failure::new(format!(
@@ -220,27 +225,52 @@ fn question(
     })
 }
 
-fn changes(arguments: &WhatIfArguments) -> Result<Vec<(String, Change)>, Failure> {
-    let mut changes = Vec::new();
-    for text in &arguments.split {
-        let (name, members) = members_of(text, "--split")?;
-        changes.push((name, Change::Split(members)));
+impl LayoutArguments {
+    /// As the options of `trackway whatif` say it.
+    ///
+    /// # Errors
+    /// If a word is none of these options.
+    pub fn of_words(words: &[String]) -> Result<LayoutArguments, Failure> {
+        let command = LayoutArguments::augment_args(Command::new("layouts")).no_binary_name(true);
+        let parsed = command.try_get_matches_from(words);
+        parsed
+            .and_then(|matches| LayoutArguments::from_arg_matches(&matches))
+            .map_err(|error| Failure::new(error.to_string()))
     }
-    for text in &arguments.reorder {
-        let (name, members) = members_of(text, "--reorder")?;
-        changes.push((name, Change::Reorder(members)));
+
+    /// The changed types, and how each changes.
+    ///
+    /// # Errors
+    /// If an option isn't written as it must be.
+    pub fn changes(&self) -> Result<Vec<(String, Change)>, Failure> {
+        let mut changes = Vec::new();
+        for text in &self.split {
+            let (name, members) = members_of(text, "--split")?;
+            changes.push((name, Change::Split(members)));
+        }
+        for text in &self.reorder {
+            let (name, members) = members_of(text, "--reorder")?;
+            changes.push((name, Change::Reorder(members)));
+        }
+        for text in &self.pad {
+            changes.push(padding(text)?);
+        }
+        for text in &self.align {
+            let (name, bytes) = last_colon(text).ok_or_else(|| expected("--align", "TYPE:BYTES", text))?;
+            let bytes = trackway_analysis::cache::parse_size(bytes);
+            let bytes = bytes.ok_or_else(|| expected("--align", "TYPE:BYTES", text))?;
+            changes.push((name.to_owned(), Change::Align(bytes)));
+        }
+        changes.extend(self.soa.iter().map(|name| (name.clone(), Change::Arrays)));
+        Ok(changes)
     }
-    for text in &arguments.pad {
-        changes.push(padding(text)?);
+
+    pub fn link(&self) -> Link {
+        match self.link {
+            LinkName::Pointer => Link::Pointer,
+            LinkName::Index => Link::Index,
+        }
     }
-    for text in &arguments.align {
-        let (name, bytes) = last_colon(text).ok_or_else(|| expected("--align", "TYPE:BYTES", text))?;
-        let bytes = trackway_analysis::cache::parse_size(bytes);
-        let bytes = bytes.ok_or_else(|| expected("--align", "TYPE:BYTES", text))?;
-        changes.push((name.to_owned(), Change::Align(bytes)));
-    }
-    changes.extend(arguments.soa.iter().map(|name| (name.clone(), Change::Arrays)));
-    Ok(changes)
 }
 
 fn members_of(text: &str, option: &str) -> Result<(String, Vec<String>), Failure> {

@@ -52,6 +52,7 @@ pub enum Verb {
     #[command(flatten)]
     Behaviour(BehaviourVerb),
     Place(trackway_place::PlaceArguments),
+    Fix(trackway_fix::FixArguments),
     Diff(DiffArguments),
     Check(crate::check::CheckArguments),
     Export(crate::export::ExportArguments),

@@ -69,6 +69,7 @@ fn run(verb: Verb) -> Result<ExitCode, Failure> {
         Verb::Import(arguments) => import::run(arguments),
         Verb::Top(arguments) => trackway_top::run(arguments),
         Verb::Behaviour(verb) => verb.run(),
+        Verb::Fix(arguments) => trackway_fix::run(arguments),
         Verb::Place(arguments) => trackway_place::run(&arguments),
         Verb::Diff(arguments) if lake::has_url([&arguments.before, &arguments.after]) => Err(lake::run()),
         Verb::Diff(arguments) => diff::run(&arguments),

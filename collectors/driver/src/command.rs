@@ -102,6 +102,8 @@ fn clang_arguments(
         own.push(option);
         // Else clang leaves out classes that it expects in the debug information of another file.
         own.push("-fstandalone-debug".into());
+        // Who rewrites the source must compile it in the same way.
+        own.push("-grecord-command-line".into());
     }
     if invocation.preprocesses {
         own.push("-D__TRACKWAY__".into());
@@ -211,7 +213,7 @@ mod tests {
 
     const COMPILE: &str = "--start-no-unused-arguments -fpass-plugin=/T/lib/trackway/TrackwayPass22.so -g \
                            -fplugin=/T/lib/trackway/TrackwayPragma22.so -fstandalone-debug \
-                           -D__TRACKWAY__ -idirafter /T/lib/trackway/include --end-no-unused-arguments";
+                           -grecord-command-line -D__TRACKWAY__ -idirafter /T/lib/trackway/include --end-no-unused-arguments";
     const INCLUDE: &str =
         "--start-no-unused-arguments -D__TRACKWAY__ -idirafter /T/lib/trackway/include --end-no-unused-arguments";
     const RUNTIME: &str = "-Xlinker /T/lib/trackway/libtrackway.a";

@@ -75,6 +75,14 @@ impl Installation {
         self.part(&format!("TrackwayPragma{version}.so"))
     }
 
+    /// The plugin that lists what a source does with a structure, for a compiler of this major version of LLVM.
+    ///
+    /// # Errors
+    /// If this installation has none, with the remedy.
+    pub fn uses_plugin(&self, version: u32) -> Result<PathBuf, Failure> {
+        self.part(&format!("TrackwayUses{version}.so"))
+    }
+
     /// The versions of LLVM that there is a plugin for, ascending.
     pub fn plugin_versions(&self) -> Vec<u32> {
         let entries = std::fs::read_dir(self.parts()).into_iter().flatten();

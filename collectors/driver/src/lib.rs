@@ -17,7 +17,7 @@ mod rust;
 mod target;
 
 use std::env;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
 
 use trackway_answers::failure::Failure;
@@ -40,6 +40,14 @@ pub fn run(language: Language, arguments: Vec<OsString>) -> Failure {
         }
         Err(failure) => failure,
     }
+}
+
+/// The major version of LLVM that a clang is built on.
+///
+/// # Errors
+/// If it can't be started, or doesn't say so.
+pub fn major_version(compiler: &OsStr) -> Result<u32, Failure> {
+    llvm_version::of_compiler(compiler, Language::C)
 }
 
 /// The compiler that a call without options goes to.

@@ -17,6 +17,7 @@ mod lines;
 mod maps;
 mod operands;
 mod places;
+mod producers;
 mod referents;
 mod scopes;
 mod segments;
@@ -31,6 +32,7 @@ use std::sync::Arc;
 
 pub use executed::{ExecutedBlock, ExecutedCode};
 pub use maps::{maps_lines, MapsLine};
+pub use producers::{compiled_units, CompiledUnit};
 pub use segments::{Segment, Segments};
 pub use trackway_trace::table::CodeNames;
 

@@ -1,0 +1,111 @@
+//! Room between objects, and objects and fields on cache lines of their own.
+
+use crate::bytes;
+use crate::edits::Edits;
+use crate::refusal::{Possibly, Refusal};
+use crate::structure::Structure;
+use crate::uses::{Use, What};
+
+/// So many bytes behind the last field of each object.
+pub fn padded(structure: &Structure, bytes: u64) -> Possibly<Edits> {
+    let mut reasons = bytes::knows_layout(structure);
+    let fields = &structure.definition.fields;
+    if fields
+        .iter()
+        .any(|field| field.flexible || field.name == "padding")
+    {
+        reasons.push(Refusal::at(
+            structure.defined,
+            "it ends in an array without a length, or is padded already",
+        ));
+    }
+    let declarations = structure
+        .declarations()
+        .map_err(|more| [reasons.clone(), more].concat())?;
+    let Some(last) = declarations.last().filter(|_| reasons.is_empty()) else {
+        return Err(reasons);
+    };
+    let indent = crate::reorder::indent_of(structure, &declarations);
+    let mut edits = Edits::default();
+    edits.insert(
+        structure.file(),
+        last.span.1,
+        format!("\n{indent}char padding[{bytes}];"),
+    );
+    Ok(edits)
+}
+
+/// Objects begin at multiples of so many bytes.
+pub fn aligned(structure: &Structure, bytes: u64) -> Possibly<Edits> {
+    let mut edits = placed(structure, bytes)?;
+    edits.insert(
+        structure.file(),
+        structure.closed(),
+        format!(" {}", attribute(bytes)),
+    );
+    Ok(edits)
+}
+
+/// A field begins a line, and so does what comes after it.
+pub fn field_alone(structure: &Structure, field: &str, line_bytes: u64) -> Possibly<Edits> {
+    let mut edits = placed(structure, line_bytes)?;
+    let fields = &structure.definition.fields;
+    let refuse = |why: &str| vec![Refusal::at(structure.defined, why)];
+    let index = fields.iter().position(|other| other.name == field);
+    let index = index.ok_or_else(|| refuse("it has no such field"))?;
+    for field in fields.iter().skip(index).take(2) {
+        let span = field.span.ok_or_else(|| refuse("a macro declares a field"))?;
+        edits.insert(structure.file(), span.1, format!(" {}", attribute(line_bytes)));
+    }
+    Ok(edits)
+}
+
+fn attribute(bytes: u64) -> String {
+    format!("__attribute__((aligned({bytes})))")
+}
+
+/// Allocations of objects that must begin at such places.
+fn placed(structure: &Structure, bytes: u64) -> Possibly<Edits> {
+    let mut reasons = bytes::knows_layout(structure);
+    let mut edits = Edits::default();
+    for found in structure.uses {
+        match &found.what {
+            What::Object(object) if object.what == "field" => {
+                let why = format!("another structure holds objects, as {}", object.name);
+                reasons.push(Refusal::at(found, why));
+            }
+            What::TemplateArgument => reasons.push(Refusal::at(found, "a template allocates objects")),
+            What::Allocation { .. } => reasons.extend(aligned_allocation(found, bytes, &mut edits).err()),
+            _ => (),
+        }
+    }
+    match reasons.is_empty() {
+        true => Ok(edits),
+        false => Err(reasons),
+    }
+}
+
+fn aligned_allocation(found: &Use, bytes: u64, edits: &mut Edits) -> Result<(), Refusal> {
+    let What::Allocation {
+        callee,
+        callee_span: Some(span),
+        arguments,
+        sized: true,
+        ..
+    } = &found.what
+    else {
+        return Err(Refusal::at(
+            found,
+            "objects are allocated by a macro, or without their size by sizeof",
+        ));
+    };
+    match (callee.as_str(), &arguments[..]) {
+        // The size is a multiple of the alignment, as `aligned_alloc` wants it.
+        ("malloc", [Some(argument)]) => {
+            edits.replace(&found.file, *span, "aligned_alloc");
+            edits.insert(&found.file, argument.0, format!("{bytes}, "));
+            Ok(())
+        }
+        _ => Err(Refusal::at(found, format!("objects are allocated by {callee}"))),
+    }
+}

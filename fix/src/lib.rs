@@ -1,0 +1,20 @@
+//! `trackway fix`: patches of the source for changes that were advised, as far as a machine can make them.
+
+mod align;
+mod asking;
+mod bytes;
+mod cards;
+mod change;
+mod commands;
+mod edits;
+mod prediction;
+mod prove;
+mod public;
+mod refusal;
+mod reorder;
+mod split;
+mod structure;
+mod uses;
+mod verb;
+
+pub use verb::{run, FixArguments};

@@ -1,0 +1,213 @@
+//! Fields that are rarely used go to a structure of their own, and all that uses them goes there.
+
+mod objects;
+
+use trackway_analysis::whatif::Link;
+
+use crate::edits::Edits;
+use crate::refusal::{Possibly, Refusal};
+use crate::reorder::indent_of;
+use crate::structure::Structure;
+use crate::uses::{Span, Use, What};
+use objects::Objects;
+
+/// What the new parts are called.
+struct Names {
+    /// The structure that stays, as the source spells it.
+    whole: String,
+    /// The structure that is new.
+    rest: String,
+    /// The field with the pointer to it, or the function that finds it.
+    link: &'static str,
+}
+
+/// `stays`: the fields that stay. Says as well how objects find the rest.
+pub fn edits(structure: &Structure, stays: &[String]) -> Possibly<(Edits, Link)> {
+    let moved = |field: &str| !stays.iter().any(|other| other == field);
+    let mut reasons = refusals(structure, moved);
+    let objects = Objects::of(structure).map_err(|more| reasons.extend(more));
+    let declarations = structure.declarations().map_err(|more| reasons.extend(more));
+    let (Ok(objects), Ok(declarations)) = (objects, declarations) else {
+        return Err(reasons);
+    };
+    let base = structure.definition.name.replace("::", "_");
+    let names = Names {
+        whole: structure.definition.spelled(),
+        rest: format!("{base}_rest"),
+        link: "rest",
+    };
+    reasons.extend(taken(structure, &names));
+    if !reasons.is_empty() {
+        return Err(reasons);
+    }
+    let mut edits = Edits::default();
+    let indent = indent_of(structure, &declarations);
+    let mut rest = format!("struct {} {{\n", names.rest);
+    for declaration in declarations.iter().filter(|one| moved(&one.field)) {
+        rest += &format!("{indent}{}\n", declaration.text);
+    }
+    edits.insert(structure.file(), structure.first_line(), rest + "};\n\n");
+    // What stays of each declaration.
+    let mut spans: Vec<Span> = declarations.iter().map(|declaration| declaration.span).collect();
+    spans.dedup();
+    for span in spans {
+        let staying = declarations
+            .iter()
+            .filter(|one| one.span == span && !moved(&one.field));
+        let texts: Vec<&str> = staying.map(|one| one.text.as_str()).collect();
+        match texts.is_empty() {
+            true => edits.replace(structure.file(), with_line(structure, span), ""),
+            false if declarations.iter().filter(|one| one.span == span).count() == texts.len() => (),
+            false => edits.replace(structure.file(), span, texts.join(&format!("\n{indent}"))),
+        }
+    }
+    if objects.link == Link::Pointer {
+        let field = format!("\n{indent}struct {} *{};", names.rest, names.link);
+        edits.insert(structure.file(), structure.opened(), field);
+    }
+    for found in structure.uses {
+        use_rest(found, objects.link, &names, moved, &mut edits);
+    }
+    objects.edit(structure, &names, &mut edits)?;
+    Ok((edits, objects.link))
+}
+
+fn use_rest(found: &Use, link: Link, names: &Names, moved: impl Fn(&str) -> bool, edits: &mut Edits) {
+    let What::Member {
+        field,
+        base,
+        name: Some(name),
+        arrow,
+        ..
+    } = &found.what
+    else {
+        return;
+    };
+    if !moved(field) {
+        return;
+    }
+    match (link, base) {
+        (Link::Pointer, _) => edits.insert(&found.file, name.0, format!("{}->", names.link)),
+        (Link::Index, Some(base)) => {
+            let before = format!("{}({}", names.rest, if *arrow { "" } else { "&" });
+            edits.wrap(&found.file, *base, &before, ")");
+            if !arrow {
+                edits.replace(&found.file, (base.1, name.0), "->");
+            }
+        }
+        // Structures with member functions are refused where parts go by index.
+        (Link::Index, None) => (),
+    }
+}
+
+/// With the line, if nothing else stands on it.
+fn with_line(structure: &Structure, span: Span) -> Span {
+    let begin = crate::structure::line_begin(&structure.source, span.0);
+    let end = span.1
+        + structure.source[span.1..]
+            .find('\n')
+            .map_or(0, |newline| newline + 1);
+    let alone =
+        structure.source[begin..span.0].trim().is_empty() && structure.source[span.1..end].trim().is_empty();
+    if alone {
+        (begin, end)
+    } else {
+        span
+    }
+}
+
+/// Names that the sources have already.
+fn taken(structure: &Structure, names: &Names) -> Vec<Refusal> {
+    let field = structure
+        .definition
+        .fields
+        .iter()
+        .find(|field| field.name == names.link);
+    let field = field.map(|_| {
+        Refusal::at(
+            structure.defined,
+            format!("it has a field {} already", names.link),
+        )
+    });
+    let mut files: Vec<&str> = structure.uses.iter().map(|found| found.file.as_str()).collect();
+    files.dedup();
+    let has = |file: &&str| std::fs::read_to_string(file).is_ok_and(|text| text.contains(&names.rest));
+    let name = files.into_iter().find(has);
+    let name = name.map(|file| Refusal::new(format!("{file} has the name {} already", names.rest)));
+    field.into_iter().chain(name).collect()
+}
+
+/// Reasons that lie in how objects are used.
+fn refusals(structure: &Structure, moved: impl Fn(&str) -> bool) -> Vec<Refusal> {
+    let definition = structure.definition;
+    let mut reasons = Vec::new();
+    if definition.packed || definition.fields.iter().any(|field| field.flexible) {
+        reasons.push(Refusal::at(
+            structure.defined,
+            "it is packed, or ends in an array without a length",
+        ));
+    }
+    if !definition.aggregate {
+        reasons.push(Refusal::at(
+            structure.defined,
+            "it has constructors, virtual functions or private fields",
+        ));
+    }
+    if definition.fields.iter().any(|field| field.name.is_empty()) {
+        reasons.push(Refusal::at(structure.defined, "it has a field without a name"));
+    }
+    reasons.extend(structure.uses.iter().filter_map(|found| {
+        let why = against(found, &moved)?;
+        Some(Refusal::at(found, why))
+    }));
+    reasons
+}
+
+fn against(found: &Use, moved: impl Fn(&str) -> bool) -> Option<String> {
+    let why = match &found.what {
+        What::Member { field, .. } if !moved(field) => return None,
+        What::Member {
+            name: None, field, ..
+        } => format!("a macro uses {field}"),
+        What::Member { value: true, .. } => "a field of an object that a function returned".into(),
+        What::Member { this: true, .. } => "a member function uses a field".into(),
+        What::Member {
+            base: None, field, ..
+        } => format!("a macro uses {field}"),
+        What::Dependent { field } if moved(field) => format!("a template may use {field}"),
+        What::Sizeof {
+            allocation: false,
+            ratio: false,
+        } => "the size is asked for".into(),
+        What::Offsetof => "the place of a field is asked for".into(),
+        What::Initialiser { .. } => "an object is initialised as a whole".into(),
+        What::Copy {
+            left: Some(_),
+            right: Some(_),
+            statement: true,
+        } => return None,
+        What::Copy { .. } => "an object is copied as a whole, within an expression".into(),
+        What::Passed {
+            callee,
+            outside: true,
+            ..
+        } if callee != "free" => {
+            format!("objects are passed to {callee} as bytes")
+        }
+        What::Passed {
+            callee, bytes: true, ..
+        } => format!("objects are passed to {callee} as bytes"),
+        What::Cast {
+            integer: true,
+            to: true,
+            ..
+        } => return None,
+        What::Cast { void: true, .. } => return None,
+        What::Cast { other, .. } => format!("a pointer to it is cast to or from {other}"),
+        What::New { .. } => "objects are made by new".into(),
+        What::Base { name } => format!("{name} is derived from it"),
+        What::TemplateArgument => "a template holds objects".into(),
+        _ => return None,
+    };
+    Some(why)
+}

@@ -1,0 +1,187 @@
+//! A structure's definition, and the declarations of its fields as texts that can be moved.
+
+use std::collections::BTreeSet;
+
+use crate::refusal::{Possibly, Refusal};
+use crate::uses::{Definition, Field, Span, Use, What};
+
+/// All that is known of a structure.
+pub struct Structure<'u> {
+    pub uses: &'u BTreeSet<Use>,
+    pub definition: &'u Definition,
+    /// The use that is the definition.
+    pub defined: &'u Use,
+    /// The file with the definition.
+    pub source: String,
+    body: Span,
+}
+
+/// A declaration that can be moved: lines, with the comments that belong to them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Declaration {
+    pub field: String,
+    /// Where the text stands; all fields of one declaration have the same.
+    pub span: Span,
+    pub text: String,
+    pub together: bool,
+}
+
+impl<'u> Structure<'u> {
+    /// # Errors
+    /// If the definition isn't there, or no text that could be edited.
+    pub fn of(name: &str, uses: &'u BTreeSet<Use>, is_public: impl Fn(&str) -> bool) -> Possibly<Self> {
+        let definitions = uses.iter().filter_map(|found| match &found.what {
+            What::Definition(definition) => Some((found, definition)),
+            _ => None,
+        });
+        let definitions: Vec<(&Use, &Definition)> = definitions.collect();
+        let refuse = |why: String| Err(vec![Refusal::new(why)]);
+        let (defined, definition) = match definitions[..] {
+            [] => return refuse(format!("no source of the program defines {name}")),
+            [only] => only,
+            _ => return refuse(format!("there are several definitions of {name}")),
+        };
+        let refuse = |why: &str| Err(vec![Refusal::at(defined, why)]);
+        if defined.system || is_public(&defined.file) {
+            return refuse("it is defined in a public header, whose other users aren't seen");
+        }
+        let source = std::fs::read_to_string(&defined.file)
+            .map_err(|error| vec![Refusal::at(defined, error.to_string())])?;
+        let Some(body) = definition.body.filter(|_| !defined.r#macro) else {
+            return refuse("a macro defines it");
+        };
+        if definition.template || definition.union {
+            return refuse("it is a union, or an instance of a template");
+        }
+        if source[body.0..body.1]
+            .lines()
+            .any(|line| line.trim_start().starts_with('#'))
+        {
+            return refuse("lines for the preprocessor stand between its fields");
+        }
+        Ok(Structure {
+            uses,
+            definition,
+            defined,
+            source,
+            body,
+        })
+    }
+
+    pub fn file(&self) -> &str {
+        &self.defined.file
+    }
+
+    /// Behind the semicolon that ends the definition.
+    pub fn end(&self) -> Possibly<usize> {
+        let rest = &self.source[self.defined.end..];
+        let length = rest.find(';').unwrap_or(rest.len());
+        let is_plain = !rest[..length].contains(['=', '{', ',']) && length < rest.len();
+        match is_plain {
+            true => Ok(self.defined.end + length + 1),
+            false => Err(vec![Refusal::at(self.defined, "variables are declared with it")]),
+        }
+    }
+
+    /// Where the line begins in which the definition does.
+    pub fn first_line(&self) -> usize {
+        line_begin(&self.source, self.defined.begin)
+    }
+
+    /// Behind the last brace.
+    pub fn closed(&self) -> usize {
+        self.body.1
+    }
+
+    /// Behind the first brace.
+    pub fn opened(&self) -> usize {
+        self.body.0 + 1
+    }
+
+    /// The fields' declarations, in their order.
+    pub fn declarations(&self) -> Possibly<Vec<Declaration>> {
+        let fields = &self.definition.fields;
+        let mut declarations = Vec::new();
+        for (index, field) in fields.iter().enumerate() {
+            declarations.push(self.declaration(index, field)?);
+        }
+        Ok(declarations)
+    }
+
+    fn declaration(&self, index: usize, field: &Field) -> Possibly<Declaration> {
+        let refuse = |why: &str| vec![Refusal::at(self.defined, format!("field {}: {why}", field.name))];
+        let fields = &self.definition.fields;
+        let span = field.span.ok_or_else(|| refuse("a macro declares it"))?;
+        let same = |other: &&Field| other.span.is_some_and(|other| other.0 == span.0);
+        let last = fields
+            .iter()
+            .filter(same)
+            .filter_map(|field| field.span)
+            .map(|span| span.1)
+            .max();
+        let last = last.unwrap_or(span.1);
+        let semicolon = self.source[last..self.body.1]
+            .find(';')
+            .ok_or_else(|| refuse("its declaration doesn't end"))?;
+        let whole = self.with_comments((span.0, last + semicolon + 1));
+        let together = fields.iter().filter(same).count() > 1;
+        let text = match together {
+            false => self.source[whole.0..whole.1].to_owned(),
+            true => {
+                let shared = field
+                    .shared_end
+                    .ok_or_else(|| refuse("a macro declares its type"))?;
+                let before = index.checked_sub(1).map(|before| &fields[before]);
+                let begin = match before.filter(same).and_then(|before| before.span) {
+                    Some(before) => before.1 + self.source[before.1..].find(',').map_or(0, |comma| comma + 1),
+                    None => shared,
+                };
+                let declarator = self.source[begin..span.1].trim();
+                let attributes = self.source[last..last + semicolon].trim();
+                if !attributes.is_empty() {
+                    return Err(refuse("something stands behind the declarators"));
+                }
+                format!("{} {declarator};", &self.source[span.0..shared])
+            }
+        };
+        Ok(Declaration {
+            field: field.name.clone(),
+            span: whole,
+            text,
+            together,
+        })
+    }
+
+    /// With a comment behind it on its line, and lines of comments above.
+    fn with_comments(&self, (mut begin, mut end): Span) -> Span {
+        let line_end = end + self.source[end..].find('\n').unwrap_or(0);
+        let rest = self.source[end..line_end].trim();
+        if rest.starts_with("//") || (rest.starts_with("/*") && rest.ends_with("*/")) {
+            end = line_end;
+        }
+        begin = above_comments(&self.source, begin).max(self.opened());
+        begin += self.source[begin..end].len() - self.source[begin..end].trim_start().len();
+        (begin, end)
+    }
+}
+
+/// Where the comments begin that stand above a place, on lines of their own; the place itself if it isn't first on its line.
+pub fn above_comments(text: &str, at: usize) -> usize {
+    let mut first = line_begin(text, at);
+    if !text[first..at].trim().is_empty() {
+        return at;
+    }
+    while let Some(end) = first.checked_sub(1) {
+        let line = line_begin(text, end);
+        let above = text[line..end].trim();
+        if !above.starts_with("//") && !(above.starts_with("/*") && above.ends_with("*/")) {
+            break;
+        }
+        first = line;
+    }
+    first
+}
+
+pub fn line_begin(text: &str, at: usize) -> usize {
+    text[..at].rfind('\n').map_or(0, |newline| newline + 1)
+}

@@ -1,0 +1,171 @@
+//! What the source does with a structure, as the plug-in for clang says it.
+
+use serde::Deserialize;
+
+/// Offsets in bytes of a text in its file: the first, and that behind it.
+pub type Span = (usize, usize);
+
+/// Something that the source says of the structure.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+pub struct Use {
+    pub file: String,
+    pub begin: usize,
+    pub end: usize,
+    pub line: usize,
+    /// Written by the body of a macro; `begin` and `end` are those of the macro's use.
+    #[serde(default)]
+    pub r#macro: bool,
+    /// In a header of the system.
+    #[serde(default)]
+    pub system: bool,
+    #[serde(flatten)]
+    pub what: What,
+}
+
+impl Use {
+    /// `file.c:12`.
+    pub fn place(&self) -> String {
+        let name = self.file.rsplit('/').next().unwrap_or(&self.file);
+        format!("{name}:{}", self.line)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum What {
+    Definition(Definition),
+    /// `base.field` or `base->field`; the use spans from base to field.
+    Member {
+        field: String,
+        /// None where there is none: in a member function.
+        base: Option<Span>,
+        name: Option<Span>,
+        arrow: bool,
+        this: bool,
+        /// The base is a value without a place in memory.
+        value: bool,
+    },
+    /// A member of what depends on the parameters of a template.
+    Dependent {
+        field: String,
+    },
+    Sizeof {
+        /// Part of what an allocator is called with.
+        allocation: bool,
+        /// Part of `sizeof array / sizeof *array`.
+        ratio: bool,
+    },
+    Offsetof,
+    Object(Object),
+    Initialiser {
+        designated: bool,
+        elements: Vec<Option<Span>>,
+    },
+    /// The whole object. An assignment has a left side.
+    Copy {
+        left: Option<Span>,
+        right: Option<Span>,
+        #[serde(default)]
+        statement: bool,
+    },
+    /// A pointer to objects becomes one to something else (`to`), or the other way round.
+    Cast {
+        to: bool,
+        other: String,
+        void: bool,
+        integer: bool,
+    },
+    Allocation {
+        callee: String,
+        callee_span: Option<Span>,
+        arguments: Vec<Option<Span>>,
+        /// The arguments have the structure's size from `sizeof`.
+        sized: bool,
+        /// `main` does so, not in a loop.
+        once: bool,
+        /// Where the function begins.
+        function: Option<usize>,
+    },
+    /// A pointer is passed as one to anything.
+    Passed {
+        callee: String,
+        callee_span: Option<Span>,
+        /// With the structure's size.
+        bytes: bool,
+        /// To a function of the system's headers.
+        outside: bool,
+        function: Option<usize>,
+    },
+    New {
+        array: bool,
+    },
+    /// Another class is derived.
+    Base {
+        name: String,
+    },
+    TemplateArgument,
+}
+
+/// Where objects are, or are passed by value.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+pub struct Object {
+    /// `global`, `local`, `field`, `parameter` or `result`.
+    pub what: String,
+    pub name: String,
+    #[serde(default)]
+    pub name_span: Option<Span>,
+    /// An array of one dimension.
+    #[serde(default)]
+    pub row: bool,
+    #[serde(default)]
+    pub initialised: bool,
+    /// Each thread has its own.
+    #[serde(default)]
+    pub each_thread: bool,
+    #[serde(default)]
+    pub r#static: bool,
+    /// Declared, and defined elsewhere.
+    #[serde(default)]
+    pub external: bool,
+}
+
+/// The structure's text.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+pub struct Definition {
+    pub name: String,
+    /// `struct` or `class`.
+    pub tag: String,
+    /// The tag has a name; else a typedef has it.
+    pub named: bool,
+    /// From the first brace to behind the last.
+    pub body: Option<Span>,
+    pub fields: Vec<Field>,
+    pub cxx: bool,
+    pub template: bool,
+    /// Without constructors, private members and virtual functions.
+    pub aggregate: bool,
+    pub packed: bool,
+    pub union: bool,
+}
+
+impl Definition {
+    /// What the type is called in the source.
+    pub fn spelled(&self) -> String {
+        match self.named && !self.cxx {
+            true => format!("{} {}", self.tag, self.name),
+            false => self.name.clone(),
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+pub struct Field {
+    pub name: String,
+    /// From the type to the end of the declarator; fields that are declared together begin at the same place.
+    pub span: Option<Span>,
+    /// Where the part ends that fields of one declaration share.
+    pub shared_end: Option<usize>,
+    pub bits: bool,
+    /// An array without a length.
+    pub flexible: bool,
+}

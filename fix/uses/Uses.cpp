@@ -1,0 +1,345 @@
+#include "Uses.h"
+
+#include "clang/AST/ExprCXX.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace clang;
+using namespace llvm;
+
+namespace trackway {
+
+// The name by which people know it: that of the typedef, for a structure without a tag.
+static std::string nameOf(const RecordDecl *Record) {
+    if (Record->getIdentifier())
+        return Record->getQualifiedNameAsString();
+    if (const TypedefNameDecl *Typedef = Record->getTypedefNameForAnonDecl())
+        return Typedef->getQualifiedNameAsString();
+    return "";
+}
+
+bool Uses::isSubject(const RecordDecl *Record) const { return Record && nameOf(Record) == Name; }
+
+bool Uses::isSubject(QualType Type) const {
+    return !Type.isNull() && isSubject(Type->getAsRecordDecl()) && !Type->isAnyPointerType() &&
+           !Type->isReferenceType();
+}
+
+bool Uses::isPointerToSubject(QualType Type) const {
+    if (Type.isNull())
+        return false;
+    if (const ArrayType *Array = Context.getAsArrayType(Type))
+        return isSubject(Context.getBaseElementType(Array));
+    return Type->isPointerType() && isSubject(Type->getPointeeType());
+}
+
+void Uses::add(StringRef Kind, SourceRange Range, json::Object More) {
+    json::Object Use = Written.of(Range);
+    Use["kind"] = Kind;
+    if (Written.isInSystemHeader(Range.getBegin()))
+        Use["system"] = true;
+    for (auto &Entry : More)
+        Use[Entry.first] = std::move(Entry.second);
+    Found.push_back(std::move(Use));
+}
+
+bool Uses::VisitRecordDecl(RecordDecl *Record) {
+    if (Record->isThisDeclarationADefinition() && isSubject(Record))
+        define(Record);
+    if (const auto *Class = dyn_cast<CXXRecordDecl>(Record); Class && Class->hasDefinition())
+        for (const CXXBaseSpecifier &Base : Class->bases())
+            if (isSubject(Base.getType()))
+                add("base", Base.getSourceRange(), json::Object{{"name", nameOf(Record)}});
+    return true;
+}
+
+// Where the part of a declaration ends that all its declarators share.
+json::Value Uses::endOfType(const FieldDecl *Field) const {
+    TypeLoc Location = Field->getTypeSourceInfo()->getTypeLoc();
+    while (TypeLoc Next = Location.getNextTypeLoc())
+        Location = Next;
+    json::Value Span = Written.span(Location.getSourceRange());
+    const json::Array *Both = Span.getAsArray();
+    return Both ? (*Both)[1] : json::Value(nullptr);
+}
+
+void Uses::define(const RecordDecl *Record) {
+    json::Array Fields;
+    for (const FieldDecl *Field : Record->fields()) {
+        SourceRange Range = Field->getSourceRange();
+        // An unnamed structure or union stands before the name of the field, or alone.
+        if (const auto *Inner = Field->getType()->getAsRecordDecl(); Inner && !Inner->getIdentifier())
+            if (Context.getSourceManager().isBeforeInTranslationUnit(Inner->getBeginLoc(), Range.getBegin()))
+                Range.setBegin(Inner->getBeginLoc());
+        const auto *Array = Field->getType()->getAsArrayTypeUnsafe();
+        Fields.push_back(json::Object{
+            {"name", Field->getNameAsString()},
+            {"span", Written.span(Range)},
+            {"shared_end", endOfType(Field)},
+            {"bits", Field->isBitField()},
+            {"flexible", isa_and_nonnull<IncompleteArrayType>(Array)},
+        });
+    }
+    auto Braces = Record->getBraceRange();
+    const auto *Class = dyn_cast<CXXRecordDecl>(Record);
+    add("definition", Record->getSourceRange(),
+        json::Object{{"name", nameOf(Record)},
+                     {"tag", Record->getKindName()},
+                     {"named", Record->getIdentifier() != nullptr},
+                     {"body", Written.span(Braces)},
+                     {"fields", std::move(Fields)},
+                     {"cxx", bool(Context.getLangOpts().CPlusPlus)},
+                     {"template", isa<ClassTemplateSpecializationDecl>(Record)},
+                     {"aggregate", !Class || Class->isAggregate()},
+                     {"trivial", !Class || Class->isTrivial()},
+                     {"packed", Record->hasAttr<PackedAttr>()},
+                     {"union", Record->isUnion()}});
+}
+
+bool Uses::VisitMemberExpr(MemberExpr *Member) {
+    const auto *Field = dyn_cast<FieldDecl>(Member->getMemberDecl());
+    if (!Field)
+        return true;
+    // What an unnamed inner structure holds is reached through it.
+    if (!isSubject(Field->getParent()) || Field->isAnonymousStructOrUnion())
+        return true;
+    const Expr *Base = Member->getBase();
+    bool IsImplicit = Member->isImplicitAccess();
+    SourceRange NameRange(Member->getMemberLoc(), Member->getMemberLoc());
+    add("member", IsImplicit ? NameRange : SourceRange(Base->getBeginLoc(), Member->getMemberLoc()),
+        json::Object{{"field", Field->getNameAsString()},
+                     {"base", IsImplicit ? json::Value(nullptr) : Written.span(Base->getSourceRange())},
+                     {"name", Written.span(NameRange)},
+                     {"arrow", Member->isArrow()},
+                     {"this", isa<CXXThisExpr>(Base->IgnoreImpCasts())},
+                     // A part of an object that has no place of its own.
+                     {"value", !Member->isArrow() && Base->isPRValue()}});
+    return true;
+}
+
+bool Uses::VisitCXXDependentScopeMemberExpr(CXXDependentScopeMemberExpr *Member) {
+    add("dependent", Member->getSourceRange(), json::Object{{"field", Member->getMember().getAsString()}});
+    return true;
+}
+
+bool Uses::VisitUnaryExprOrTypeTraitExpr(UnaryExprOrTypeTraitExpr *Trait) {
+    QualType Of = Trait->getTypeOfArgument();
+    if (!isSubject(Context.getBaseElementType(Of)))
+        return true;
+    const CallExpr *Call = callAround(Trait);
+    bool IsOfAllocation = Call && isAllocation(Call);
+    // The count of an array: sizeof a / sizeof a[0].
+    bool IsRatio = false;
+    for (const Stmt *Up = parent(Trait); Up && isa<Expr>(Up); Up = parent(Up))
+        if (const auto *Operation = dyn_cast<BinaryOperator>(Up); Operation && Operation->getOpcode() == BO_Div)
+            IsRatio = mentionsSize(Operation->getLHS()) && mentionsSize(Operation->getRHS());
+    add("sizeof", Trait->getSourceRange(), json::Object{{"allocation", IsOfAllocation}, {"ratio", IsRatio}});
+    return true;
+}
+
+bool Uses::VisitOffsetOfExpr(OffsetOfExpr *Offset) {
+    if (isSubject(Offset->getTypeSourceInfo()->getType()))
+        add("offsetof", Offset->getSourceRange());
+    return true;
+}
+
+bool Uses::VisitDeclaratorDecl(DeclaratorDecl *Declared) {
+    if (const auto *Function = dyn_cast<FunctionDecl>(Declared)) {
+        if (isSubject(Function->getReturnType()))
+            add("object", Function->getSourceRange(),
+                json::Object{{"what", "result"}, {"name", Function->getNameAsString()}});
+        return true;
+    }
+    QualType Type = Declared->getType();
+    if (!isSubject(Context.getBaseElementType(Type)))
+        return true;
+    const auto *Variable = dyn_cast<VarDecl>(Declared);
+    StringRef What = isa<FieldDecl>(Declared)                   ? "field"
+                     : isa<ParmVarDecl>(Declared)               ? "parameter"
+                     : Variable && Variable->hasGlobalStorage() ? "global"
+                                                                : "local";
+    add("object", Declared->getSourceRange(),
+        json::Object{{"what", What},
+                     {"name", Declared->getNameAsString()},
+                     {"name_span", Written.span(Declared->getLocation())},
+                     {"row", Type->isConstantArrayType() && isSubject(Context.getAsArrayType(Type)->getElementType())},
+                     {"initialised", Variable && Variable->hasInit()},
+                     {"each_thread", Variable && Variable->getTLSKind() != VarDecl::TLS_None},
+                     {"static", Variable && Variable->getStorageClass() == SC_Static},
+                     {"external", Variable && Variable->hasExternalStorage()}});
+    return true;
+}
+
+bool Uses::VisitInitListExpr(InitListExpr *List) {
+    if (!isSubject(List->getType()))
+        return true;
+    const InitListExpr *Syntactic = List->isSyntacticForm() ? List : List->getSyntacticForm();
+    if (!Syntactic || Syntactic->getLBraceLoc().isInvalid())
+        return true;
+    json::Array Elements;
+    bool IsDesignated = false;
+    for (const Expr *Element : Syntactic->inits()) {
+        IsDesignated |= isa<DesignatedInitExpr>(Element);
+        Elements.push_back(Written.span(Element->getSourceRange()));
+    }
+    add("initialiser", Syntactic->getSourceRange(),
+        json::Object{{"designated", IsDesignated}, {"elements", std::move(Elements)}});
+    return true;
+}
+
+bool Uses::VisitCastExpr(CastExpr *Cast) {
+    const Expr *From = Cast->getSubExpr();
+    if (Cast->getCastKind() == CK_LValueToRValue && isSubject(Cast->getType())) {
+        const Stmt *Up = parent(Cast);
+        const auto *Assignment = dyn_cast_or_null<BinaryOperator>(Up);
+        if (Assignment && Assignment->getOpcode() == BO_Assign)
+            copied(Assignment, Assignment->getLHS(), Cast);
+        else
+            copied(Cast, nullptr, Cast);
+        return true;
+    }
+    if (Cast->getCastKind() == CK_NoOp || Cast->getCastKind() == CK_ArrayToPointerDecay ||
+        Cast->getCastKind() == CK_NullToPointer || Cast->getCastKind() == CK_LValueToRValue ||
+        Cast->getCastKind() == CK_PointerToBoolean || Cast->getCastKind() == CK_ToVoid)
+        return true;
+    bool Gives = isPointerToSubject(Cast->getType()), Takes = isPointerToSubject(From->getType());
+    if (Gives == Takes)
+        return true;
+    if (const auto *Call = dyn_cast<CallExpr>(From->IgnoreParenCasts()); Gives && Call && isAllocation(Call)) {
+        allocated(Call);
+        return true;
+    }
+    if (const CallExpr *Call = callAround(Cast); Takes && Call && isa<ImplicitCastExpr>(Cast)) {
+        passed(Call, Cast);
+        return true;
+    }
+    QualType Other = Takes ? Cast->getType() : From->getType();
+    add("cast", Cast->getSourceRange(),
+        json::Object{{"to", Takes},
+                     {"other", Other.getAsString()},
+                     {"void", Other->isVoidPointerType()},
+                     {"integer", !Other->isAnyPointerType()}});
+    return true;
+}
+
+static StringRef calleeOf(const CallExpr *Call) {
+    const FunctionDecl *Callee = Call->getDirectCallee();
+    return Callee && Callee->getIdentifier() ? Callee->getName() : "";
+}
+
+bool Uses::isAllocation(const CallExpr *Call) const {
+    return StringSwitch<bool>(calleeOf(Call))
+        .Cases({"malloc", "calloc", "realloc", "aligned_alloc", "reallocarray", "valloc", "memalign"}, true)
+        .Default(false);
+}
+
+bool Uses::mentionsSize(const Stmt *Of) const {
+    if (const auto *Trait = dyn_cast<UnaryExprOrTypeTraitExpr>(Of))
+        return isSubject(Context.getBaseElementType(Trait->getTypeOfArgument()));
+    return any_of(Of->children(), [&](const Stmt *Child) { return Child && mentionsSize(Child); });
+}
+
+const Stmt *Uses::parent(const Stmt *Of) const {
+    DynTypedNodeList Parents = Context.getParents(*Of);
+    return Parents.empty() ? nullptr : Parents[0].get<Stmt>();
+}
+
+const CallExpr *Uses::callAround(const Expr *Argument) const {
+    for (const Stmt *Up = parent(Argument); Up && isa<Expr>(Up); Up = parent(Up))
+        if (const auto *Call = dyn_cast<CallExpr>(Up))
+            return Call;
+    return nullptr;
+}
+
+bool Uses::isInLoop(const Expr *Expression) const {
+    for (const Stmt *Up = parent(Expression); Up; Up = parent(Up))
+        if (isa<ForStmt, WhileStmt, DoStmt, CXXForRangeStmt, LabelStmt, LambdaExpr>(Up))
+            return true;
+    return false;
+}
+
+const FunctionDecl *Uses::functionAround(const Expr *Expression) const {
+    DynTypedNodeList Parents = Context.getParents(*Expression);
+    while (!Parents.empty()) {
+        if (const auto *Function = Parents[0].get<FunctionDecl>())
+            return Function;
+        Parents = Context.getParents(Parents[0]);
+    }
+    return nullptr;
+}
+
+json::Value Uses::beginOf(const FunctionDecl *Function) const {
+    if (!Function)
+        return nullptr;
+    json::Value Span = Written.span(Function->getSourceRange());
+    const json::Array *Both = Span.getAsArray();
+    return Both ? (*Both)[0] : json::Value(nullptr);
+}
+
+void Uses::allocated(const CallExpr *Call) {
+    json::Array Arguments;
+    bool IsSized = false;
+    for (const Expr *Argument : Call->arguments()) {
+        Arguments.push_back(Written.span(Argument->getSourceRange()));
+        IsSized |= mentionsSize(Argument);
+    }
+    const FunctionDecl *Function = functionAround(Call);
+    add("allocation", Call->getSourceRange(),
+        json::Object{{"callee", calleeOf(Call)},
+                     {"callee_span", Written.span(Call->getCallee()->getSourceRange())},
+                     {"arguments", std::move(Arguments)},
+                     {"sized", IsSized},
+                     {"once", Function && Function->isMain() && !isInLoop(Call)},
+                     {"function", beginOf(Function)}});
+}
+
+void Uses::passed(const CallExpr *Call, const Expr *Argument) {
+    const FunctionDecl *Callee = Call->getDirectCallee();
+    bool HasSize = any_of(Call->arguments(), [&](const Expr *Other) { return mentionsSize(Other); });
+    add("passed", Argument->getSourceRange(),
+        json::Object{{"callee", calleeOf(Call)},
+                     {"callee_span", Written.span(Call->getCallee()->getSourceRange())},
+                     {"bytes", HasSize},
+                     {"outside", !Callee || Written.isInSystemHeader(Callee->getLocation())},
+                     {"function", beginOf(functionAround(Call))}});
+}
+
+void Uses::copied(const Expr *Whole, const Expr *Left, const Expr *Right) {
+    json::Object More{{"right", Written.span(Right->getSourceRange())}};
+    if (Left) {
+        const Stmt *Up = parent(Whole);
+        More["left"] = Written.span(Left->getSourceRange());
+        More["statement"] = Up && !isa<Expr>(Up);
+    }
+    add("copy", Whole->getSourceRange(), std::move(More));
+}
+
+bool Uses::VisitCallExpr(CallExpr *Call) {
+    const auto *Operator = dyn_cast<CXXOperatorCallExpr>(Call);
+    if (Operator && Operator->getOperator() == OO_Equal && Operator->getNumArgs() == 2 &&
+        isSubject(Operator->getArg(0)->getType()))
+        copied(Operator, Operator->getArg(0), Operator->getArg(1));
+    return true;
+}
+
+bool Uses::VisitCXXNewExpr(CXXNewExpr *New) {
+    if (isSubject(New->getAllocatedType()))
+        add("new", New->getSourceRange(), json::Object{{"array", New->isArray()}});
+    return true;
+}
+
+bool Uses::VisitCXXConstructExpr(CXXConstructExpr *Construct) {
+    if (isSubject(Construct->getType()) && Construct->getConstructor()->isCopyOrMoveConstructor())
+        copied(Construct, nullptr, Construct->getArg(0));
+    return true;
+}
+
+bool Uses::VisitTemplateSpecializationTypeLoc(TemplateSpecializationTypeLoc Location) {
+    for (unsigned Index = 0; Index < Location.getNumArgs(); ++Index) {
+        const TemplateArgument &Argument = Location.getArgLoc(Index).getArgument();
+        if (Argument.getKind() == TemplateArgument::Type && isSubject(Argument.getAsType()))
+            add("template_argument", Location.getSourceRange());
+    }
+    return true;
+}
+
+} // namespace trackway
