@@ -5,8 +5,7 @@ use crate::structure::Structure;
 use crate::uses::{Span, Use, What};
 
 /// Functions that take pointers to objects, and for which any layout is as good.
-const INDIFFERENT: [&str; 11] = [
-    "free",
+const INDIFFERENT: [&str; 10] = [
     "realloc",
     "reallocarray",
     "memset",
@@ -29,6 +28,7 @@ pub fn knows_layout(structure: &Structure) -> Vec<Refusal> {
                 callee,
                 callee_span,
                 bytes,
+                frees: false,
                 outside,
                 ..
             } if (*bytes || *outside) && !is_indifferent(structure, found, callee, *callee_span) => {

@@ -59,6 +59,7 @@ pub fn gains(
         ));
     };
     let root = arguments.source.as_deref().unwrap_or(root);
+    let root = &root.canonicalize().map_err(|error| Failure::about(root, error))?;
     let before = Tree::copied(root)?;
     let after = Tree::copied(root)?;
     after.write(files, root)?;

@@ -2,6 +2,8 @@
 
 mod objects;
 
+use std::collections::BTreeSet;
+
 use trackway_analysis::whatif::Link;
 
 use crate::edits::Edits;
@@ -11,14 +13,44 @@ use crate::structure::Structure;
 use crate::uses::{Span, Use, What};
 use objects::Objects;
 
+const NEW_NAMES: [&str; 4] = ["rest", "cold", "rare", "rarely_used_part"];
+
 /// What the new parts are called.
 struct Names {
     /// The structure that stays, as the source spells it.
     whole: String,
-    /// The structure that is new.
+    /// The namespace of both, with its colons.
+    scope: String,
+    /// The structure that is new, in that namespace.
     rest: String,
     /// The field with the pointer to it, or the function that finds it.
-    link: &'static str,
+    link: String,
+}
+
+impl Names {
+    fn of(structure: &Structure) -> Names {
+        // What an unnamed namespace holds is found without it.
+        let name = structure.definition.name.replace("(anonymous namespace)::", "");
+        let (scope, base) = name.rsplit_once("::").unwrap_or(("", &name));
+        Names {
+            whole: structure
+                .definition
+                .spelled()
+                .replace("(anonymous namespace)::", ""),
+            scope: if scope.is_empty() {
+                String::new()
+            } else {
+                format!("{scope}::")
+            },
+            rest: free_name(structure, base),
+            link: free_link(structure),
+        }
+    }
+
+    /// The new structure, from anywhere.
+    fn rest_type(&self) -> String {
+        format!("struct {}{}", self.scope, self.rest)
+    }
 }
 
 /// `stays`: the fields that stay. Says as well how objects find the rest.
@@ -30,13 +62,7 @@ pub fn edits(structure: &Structure, stays: &[String]) -> Possibly<(Edits, Link)>
     let (Ok(objects), Ok(declarations)) = (objects, declarations) else {
         return Err(reasons);
     };
-    let base = structure.definition.name.replace("::", "_");
-    let names = Names {
-        whole: structure.definition.spelled(),
-        rest: format!("{base}_rest"),
-        link: "rest",
-    };
-    reasons.extend(taken(structure, &names));
+    let names = Names::of(structure);
     if !reasons.is_empty() {
         return Err(reasons);
     }
@@ -89,7 +115,7 @@ fn use_rest(found: &Use, link: Link, names: &Names, moved: impl Fn(&str) -> bool
     match (link, base) {
         (Link::Pointer, _) => edits.insert(&found.file, name.0, format!("{}->", names.link)),
         (Link::Index, Some(base)) => {
-            let before = format!("{}({}", names.rest, if *arrow { "" } else { "&" });
+            let before = format!("{}{}({}", names.scope, names.rest, if *arrow { "" } else { "&" });
             edits.wrap(&found.file, *base, &before, ")");
             if !arrow {
                 edits.replace(&found.file, (base.1, name.0), "->");
@@ -116,25 +142,24 @@ fn with_line(structure: &Structure, span: Span) -> Span {
     }
 }
 
-/// Names that the sources have already.
-fn taken(structure: &Structure, names: &Names) -> Vec<Refusal> {
-    let field = structure
-        .definition
-        .fields
+/// The first name of the new structure that no source has; the last is long enough to be nobody's.
+fn free_name(structure: &Structure, base: &str) -> String {
+    let files: BTreeSet<&str> = structure.uses.iter().map(|found| found.file.as_str()).collect();
+    let texts: Vec<String> = files
         .iter()
-        .find(|field| field.name == names.link);
-    let field = field.map(|_| {
-        Refusal::at(
-            structure.defined,
-            format!("it has a field {} already", names.link),
-        )
-    });
-    let mut files: Vec<&str> = structure.uses.iter().map(|found| found.file.as_str()).collect();
-    files.dedup();
-    let has = |file: &&str| std::fs::read_to_string(file).is_ok_and(|text| text.contains(&names.rest));
-    let name = files.into_iter().find(has);
-    let name = name.map(|file| Refusal::new(format!("{file} has the name {} already", names.rest)));
-    field.into_iter().chain(name).collect()
+        .filter_map(|file| std::fs::read_to_string(file).ok())
+        .collect();
+    let names = NEW_NAMES.map(|name| format!("{base}_{name}"));
+    let is_free = |name: &&String| !texts.iter().any(|text| text.contains(*name));
+    let last = NEW_NAMES.len() - 1;
+    names.iter().find(is_free).unwrap_or(&names[last]).clone()
+}
+
+fn free_link(structure: &Structure) -> String {
+    let fields = &structure.definition.fields;
+    let is_free = |name: &&&str| !fields.iter().any(|field| field.name == **name);
+    let last = NEW_NAMES[NEW_NAMES.len() - 1];
+    (*NEW_NAMES.iter().find(is_free).unwrap_or(&last)).to_owned()
 }
 
 /// Reasons that lie in how objects are used.
@@ -151,6 +176,12 @@ fn refusals(structure: &Structure, moved: impl Fn(&str) -> bool) -> Vec<Refusal>
         reasons.push(Refusal::at(
             structure.defined,
             "it has constructors, virtual functions or private fields",
+        ));
+    }
+    if definition.nested {
+        reasons.push(Refusal::at(
+            structure.defined,
+            "it is defined within another class or function",
         ));
     }
     if definition.fields.iter().any(|field| field.name.is_empty()) {

@@ -23,7 +23,6 @@ pub struct Declaration {
     /// Where the text stands; all fields of one declaration have the same.
     pub span: Span,
     pub text: String,
-    pub together: bool,
 }
 
 impl<'u> Structure<'u> {
@@ -83,9 +82,9 @@ impl<'u> Structure<'u> {
         }
     }
 
-    /// Where the line begins in which the definition does.
+    /// Where the line begins in which the definition does, or the comments above it.
     pub fn first_line(&self) -> usize {
-        line_begin(&self.source, self.defined.begin)
+        above_comments(&self.source, line_begin(&self.source, self.defined.begin))
     }
 
     /// Behind the last brace.
@@ -148,7 +147,6 @@ impl<'u> Structure<'u> {
             field: field.name.clone(),
             span: whole,
             text,
-            together,
         })
     }
 

@@ -92,6 +92,8 @@ pub enum What {
         callee_span: Option<Span>,
         /// With the structure's size.
         bytes: bool,
+        /// To `free`, or its like.
+        frees: bool,
         /// To a function of the system's headers.
         outside: bool,
         function: Option<usize>,
@@ -142,6 +144,8 @@ pub struct Definition {
     pub fields: Vec<Field>,
     pub cxx: bool,
     pub template: bool,
+    /// Within another class or a function.
+    pub nested: bool,
     /// Without constructors, private members and virtual functions.
     pub aggregate: bool,
     pub packed: bool,

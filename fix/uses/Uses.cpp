@@ -1,7 +1,7 @@
 #include "Uses.h"
 
 #include "clang/AST/ExprCXX.h"
-#include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace clang;
 using namespace llvm;
@@ -27,7 +27,7 @@ bool Uses::isSubject(QualType Type) const {
 bool Uses::isPointerToSubject(QualType Type) const {
     if (Type.isNull())
         return false;
-    if (const ArrayType *Array = Context.getAsArrayType(Type))
+    if (const clang::ArrayType *Array = Context.getAsArrayType(Type))
         return isSubject(Context.getBaseElementType(Array));
     return Type->isPointerType() && isSubject(Type->getPointeeType());
 }
@@ -88,6 +88,7 @@ void Uses::define(const RecordDecl *Record) {
                      {"body", Written.span(Braces)},
                      {"fields", std::move(Fields)},
                      {"cxx", bool(Context.getLangOpts().CPlusPlus)},
+                     {"nested", !Record->getDeclContext()->isFileContext()},
                      {"template", isa<ClassTemplateSpecializationDecl>(Record)},
                      {"aggregate", !Class || Class->isAggregate()},
                      {"trivial", !Class || Class->isTrivial()},
@@ -226,10 +227,22 @@ static StringRef calleeOf(const CallExpr *Call) {
     return Callee && Callee->getIdentifier() ? Callee->getName() : "";
 }
 
+// malloc, calloc and their like, also the program's own: what takes sizes alone and gives memory for anything.
 bool Uses::isAllocation(const CallExpr *Call) const {
-    return StringSwitch<bool>(calleeOf(Call))
-        .Cases({"malloc", "calloc", "realloc", "aligned_alloc", "reallocarray", "valloc", "memalign"}, true)
-        .Default(false);
+    const FunctionDecl *Callee = Call->getDirectCallee();
+    if (!Callee || !Callee->getReturnType()->isVoidPointerType())
+        return false;
+    if (calleeOf(Call).contains("realloc"))
+        return true;
+    bool TakesSizes = all_of(Callee->parameters(), [](const ParmVarDecl *P) { return P->getType()->isIntegerType(); });
+    return TakesSizes && !Callee->param_empty();
+}
+
+// free and its like.
+static bool isFree(const CallExpr *Call) {
+    const FunctionDecl *Callee = Call->getDirectCallee();
+    return Callee && calleeOf(Call).contains("free") && Callee->getReturnType()->isVoidType() &&
+           Callee->getNumParams() == 1 && Callee->getParamDecl(0)->getType()->isVoidPointerType();
 }
 
 bool Uses::mentionsSize(const Stmt *Of) const {
@@ -299,6 +312,7 @@ void Uses::passed(const CallExpr *Call, const Expr *Argument) {
         json::Object{{"callee", calleeOf(Call)},
                      {"callee_span", Written.span(Call->getCallee()->getSourceRange())},
                      {"bytes", HasSize},
+                     {"frees", isFree(Call)},
                      {"outside", !Callee || Written.isInSystemHeader(Callee->getLocation())},
                      {"function", beginOf(functionAround(Call))}});
 }

@@ -1,6 +1,8 @@
 //! Copies of the source, in which programs are built and run.
 
 use std::env;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command as Process, ExitStatus, Stdio};
 use std::time::Instant;
@@ -18,6 +20,9 @@ use crate::edits::Changed;
 
 /// Compilers for build systems that ask the environment.
 const COMPILERS: [(&str, &str); 2] = [("CC", "cc"), ("CXX", "c++")];
+
+/// Names of files that are one command's arguments.
+const FILES_AT_ONCE: usize = 1000;
 
 /// The folder that holds the sources: their repository's, else where the compiler ran.
 pub fn root_of(units: &[Command]) -> PathBuf {
@@ -71,21 +76,59 @@ impl Ran {
 }
 
 impl Tree {
+    /// Of all that a repository has and doesn't ignore, or of a whole folder.
+    ///
     /// # Errors
-    /// If the folder can't be copied.
+    /// If something can't be copied.
     pub fn copied(root: &Path) -> Result<Tree, Failure> {
         let folder =
             tempfile::tempdir().map_err(|error| Failure::new(format!("a temporary folder: {error}")))?;
-        let done = Process::new("cp")
-            .args(["-a", "--reflink=auto", "--"])
-            .arg(root.join("."))
-            .arg(folder.path())
-            .output()
-            .map_err(|error| Failure::new(format!("cp: {error}")))?;
-        match done.status.success() {
-            true => Ok(Tree { folder }),
-            false => Err(Failure::about(root, String::from_utf8_lossy(&done.stderr).trim())),
+        let tree = Tree { folder };
+        match root.join(".git").exists() {
+            true => tree.copy_repository(root)?,
+            false => {
+                let mut copying = Process::new("cp");
+                copying
+                    .args(["-a", "--reflink=auto", "--"])
+                    .arg(root.join("."))
+                    .arg(tree.folder.path());
+                output_of(copying, root)?;
+            }
         }
+        Ok(tree)
+    }
+
+    fn copy_repository(&self, root: &Path) -> Result<(), Failure> {
+        let mut listing = Process::new("git");
+        let options = [
+            "ls-files",
+            "-z",
+            "--cached",
+            "--others",
+            "--exclude-standard",
+            "--deduplicate",
+        ];
+        listing.arg("-C").arg(root).args(options);
+        let files = output_of(listing, root)?;
+        // A file that was deleted is still listed.
+        let files = files
+            .split(|byte| *byte == 0)
+            .map(|name| Path::new(OsStr::from_bytes(name)));
+        let files: Vec<&Path> = files
+            .filter(|file| root.join(file).symlink_metadata().is_ok())
+            .collect();
+        for some in files.chunks(FILES_AT_ONCE) {
+            let mut copying = Process::new("cp");
+            copying
+                .args(["-a", "--reflink=auto", "--parents", "-t"])
+                .arg(self.folder.path())
+                .arg("--");
+            copying
+                .args(some.iter().filter(|file| !file.as_os_str().is_empty()))
+                .current_dir(root);
+            output_of(copying, root)?;
+        }
+        Ok(())
     }
 
     /// Puts changed files in place.
@@ -180,5 +223,21 @@ impl Recorded {
         };
         let misses = table.and_then(|table| table.integer("misses", row(table)?));
         misses.ok_or_else(|| Failure::new(format!("the report has no misses of L{level}")))
+    }
+}
+
+/// # Errors
+/// If the command can't be started or fails.
+fn output_of(mut command: Process, about: &Path) -> Result<Vec<u8>, Failure> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let done = command
+        .output()
+        .map_err(|error| Failure::new(format!("{name}: {error}")))?;
+    match done.status.success() {
+        true => Ok(done.stdout),
+        false => Err(Failure::about(
+            about,
+            String::from_utf8_lossy(&done.stderr).trim(),
+        )),
     }
 }

@@ -13,6 +13,8 @@ struct Allocation<'u> {
     found: &'u Use,
     callee: &'u str,
     callee_span: Span,
+    /// It takes a number and a size, as calloc; else bytes, as malloc.
+    is_counted: bool,
     function: usize,
 }
 
@@ -36,7 +38,7 @@ impl<'u> Objects<'u> {
                 What::Object(object) => reasons.push(Refusal::at(found, not_in_array(object))),
                 What::Allocation { once, .. } => {
                     is_once &= once;
-                    match allocation(found) {
+                    match allocation(structure, found) {
                         Ok(allocation) => allocations.push(allocation),
                         Err(reason) => reasons.push(reason),
                     }
@@ -96,7 +98,10 @@ impl<'u> Objects<'u> {
 
     /// The place in the array leads to the place among the rests.
     fn beside_allocation(&self, structure: &Structure, names: &Names, edits: &mut Edits) -> Possibly<()> {
-        let Names { whole, rest, .. } = names;
+        let Names {
+            whole, scope, rest, ..
+        } = names;
+        let rest_type = names.rest_type();
         let is_local = self
             .allocations
             .iter()
@@ -110,7 +115,7 @@ impl<'u> Objects<'u> {
         edits.insert(structure.file(), structure.end()?, text);
         if !is_local {
             for Allocation { found, function, .. } in &self.allocations {
-                let text = format!("{whole} *{rest}_owners;\nstruct {rest} *{rest}_array;\n\n");
+                let text = format!("{whole} *{scope}{rest}_owners;\n{rest_type} *{scope}{rest}_array;\n\n");
                 edits.insert(&found.file, above_first(&found.file, [*function])?, text);
             }
         }
@@ -119,57 +124,79 @@ impl<'u> Objects<'u> {
 
     /// A function that allocates both parts, and its name.
     fn allocating(&self, allocation: &Allocation, names: &Names) -> (String, String) {
-        let Names { whole, rest, link } = names;
+        let Names {
+            whole,
+            scope,
+            rest,
+            link,
+        } = names;
+        let rest_type = names.rest_type();
         let callee = allocation.callee;
-        let (parameters, count, arguments, rest_arguments) = match callee {
-            "calloc" => (
+        let (parameters, count, arguments, rest_arguments) = match allocation.is_counted {
+            true => (
                 "size_t number, size_t size",
                 format!("number * size / sizeof({whole})"),
                 "number, size",
-                format!("count, sizeof(struct {rest})"),
+                format!("count, sizeof({rest_type})"),
             ),
-            _ => (
+            false => (
                 "size_t bytes",
                 format!("bytes / sizeof({whole})"),
                 "bytes",
-                format!("count * sizeof(struct {rest})"),
+                format!("count * sizeof({rest_type})"),
             ),
         };
         let connect = match self.link {
-            Link::Index => format!("    {rest}_owners = objects;\n    {rest}_array = rests;\n"),
+            Link::Index => format!("    {scope}{rest}_owners = objects;\n    {scope}{rest}_array = rests;\n"),
             Link::Pointer => {
                 format!("    for (size_t i = 0; i < count; i++)\n        objects[i].{link} = rests + i;\n")
             }
+        };
+        let give_back = match callee {
+            "malloc" | "calloc" => "        free(objects);\n        free(rests);\n",
+            _ => "",
         };
         let name = format!("{rest}_{callee}");
         let text = format!(
             "static {whole} *{name}({parameters}) {{\n    \
              size_t count = {count};\n    \
              {whole} *objects = ({whole} *){callee}({arguments});\n    \
-             struct {rest} *rests = (struct {rest} *){callee}({rest_arguments});\n    \
-             if (!objects || !rests) {{\n        free(objects);\n        free(rests);\n        return NULL;\n    }}\n\
+             {rest_type} *rests = ({rest_type} *){callee}({rest_arguments});\n    \
+             if (!objects || !rests) {{\n{give_back}        return NULL;\n    }}\n\
              {connect}    return objects;\n}}\n\n"
         );
         (name, text)
     }
 
     fn free(&self, found: &Use, names: &Names, structure: &Structure, edits: &mut Edits) -> Possibly<()> {
-        let Some((call, _)) = freeing(found) else {
+        let Some((callee, call, _)) = freeing(found) else {
             return Ok(());
         };
         let span = call.ok_or_else(|| vec![Refusal::at(found, "a macro frees objects")])?;
-        let Names { whole, rest, link } = names;
+        let Names {
+            whole,
+            scope,
+            rest,
+            link,
+        } = names;
         let rests = match self.link {
-            Link::Index => format!("{rest}_array"),
+            Link::Index => format!("{scope}{rest}_array"),
             Link::Pointer => format!("objects->{link}"),
         };
         let text = format!(
-            "static void {rest}_free({whole} *objects) {{\n    if (objects)\n        free({rests});\n    free(objects);\n}}\n\n"
+            "static void {rest}_{callee}({whole} *objects) {{\n    \
+             if (objects)\n        {callee}({rests});\n    {callee}(objects);\n}}\n\n"
         );
-        let same_file = structure.uses.iter().filter(|other| other.file == found.file);
-        let functions = same_file.filter_map(freeing).filter_map(|(_, function)| function);
+        let alike = structure
+            .uses
+            .iter()
+            .filter(|other| other.file == found.file)
+            .filter_map(freeing);
+        let functions = alike
+            .filter(|other| other.0 == callee)
+            .filter_map(|(_, _, function)| function);
         edits.insert(&found.file, above_first(&found.file, functions)?, text);
-        edits.replace(&found.file, span, format!("{rest}_free"));
+        edits.replace(&found.file, span, format!("{rest}_{callee}"));
         Ok(())
     }
 
@@ -182,7 +209,12 @@ impl<'u> Objects<'u> {
         else {
             return Ok(());
         };
-        let Names { whole, rest, link } = names;
+        let Names {
+            whole,
+            scope,
+            rest,
+            link,
+        } = names;
         let copying = match self.link {
             Link::Index => format!("    *to = *from;\n    *{rest}(to) = *{rest}(from);\n"),
             Link::Pointer => format!(
@@ -196,22 +228,23 @@ impl<'u> Objects<'u> {
             None => (structure.file(), structure.end()?),
         };
         edits.insert_last(file, after, text);
-        edits.wrap(&found.file, *left, &format!("{rest}_copy(&("), ")");
+        edits.wrap(&found.file, *left, &format!("{scope}{rest}_copy(&("), ")");
         edits.replace(&found.file, (left.1, right.0), ", &(");
         edits.insert(&found.file, right.1, "))");
         Ok(())
     }
 }
 
-/// Where `free` is called with objects: its name, and the function around it.
-fn freeing(found: &Use) -> Option<(Option<Span>, Option<usize>)> {
+/// Where objects are given back: the callee's name and place, and the function around it.
+fn freeing(found: &Use) -> Option<(&str, Option<Span>, Option<usize>)> {
     match &found.what {
         What::Passed {
             callee,
             callee_span,
+            frees: true,
             function,
             ..
-        } if callee == "free" => Some((*callee_span, *function)),
+        } => Some((callee, *callee_span, *function)),
         _ => None,
     }
 }
@@ -228,10 +261,11 @@ fn above_first(file: &str, functions: impl IntoIterator<Item = usize>) -> Possib
     })
 }
 
-fn allocation(found: &Use) -> Result<Allocation<'_>, Refusal> {
+fn allocation<'u>(structure: &Structure, found: &'u Use) -> Result<Allocation<'u>, Refusal> {
     let What::Allocation {
         callee,
         callee_span,
+        arguments,
         sized,
         function,
         ..
@@ -245,18 +279,29 @@ fn allocation(found: &Use) -> Result<Allocation<'_>, Refusal> {
             "objects are allocated without their size by sizeof",
         ));
     }
-    if callee != "malloc" && callee != "calloc" {
-        return Err(Refusal::at(found, format!("objects are allocated by {callee}")));
-    }
+    let is_counted = match arguments[..] {
+        [Some(_)] => false,
+        [_, Some(size)] if !callee.contains("align") && is_size(structure, found, size) => true,
+        _ => return Err(Refusal::at(found, format!("objects are allocated by {callee}"))),
+    };
     match (callee_span, function) {
         (Some(span), Some(function)) => Ok(Allocation {
             found,
             callee,
             callee_span: *span,
+            is_counted,
             function: *function,
         }),
         _ => Err(Refusal::at(found, "a macro allocates objects")),
     }
+}
+
+/// Whether that is `sizeof` the structure, and nothing else.
+fn is_size(structure: &Structure, found: &Use, (begin, end): Span) -> bool {
+    structure.uses.iter().any(|other| {
+        let is_size = matches!(other.what, What::Sizeof { .. });
+        is_size && other.file == found.file && (other.begin, other.end) == (begin, end)
+    })
 }
 
 fn is_array(object: &Object) -> bool {

@@ -1,0 +1,404 @@
+"""Patches of `trackway fix`: they apply, compile without a warning, and the patched program does the same, under the
+sanitizers of addresses, leaks and undefined behaviour. What can't be done by a machine is refused at the right line."""
+
+import unittest
+
+from ..support import tools
+from .test_time import MACHINE
+
+NOTHING_MADE = 1
+# How programs of one file are built and run, and what is copied.
+PROVED = ("$CC -O2 -g a.c -o prog", "./prog", "--source", ".")
+
+# Objects in one block that main allocates once, with fields that are declared together, comments, and pointers that walk.
+ONE_BLOCK = """
+#include <stdio.h>
+#include <stdlib.h>
+// What people are.
+struct person {
+    int age; // in years
+    // Both are rare.
+    char *name, initials[4];
+    struct person *boss;
+    long salary, bonus;
+};
+static long pay(const struct person *p) { return p->salary + (*p).bonus; }
+static int count(int argc) { return 100 + argc; }
+/* Runs. */
+int main(int argc, char **argv) {
+    int n = count(argc);
+    struct person *people = malloc(n * sizeof *people);
+    for (struct person *p = people; p < people + n; p++) {
+        p->age = (int)(p - people) % 90;
+        p->boss = &people[p->age / 2];
+        p->name = argv[0];
+        p->initials[0] = 'A' + p->age % 26;
+        p->initials[1] = 0;
+        p->salary = p->boss->age * 3;
+        p->bonus = 1;
+    }
+    people[3] = people[7];
+    long sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += people[i].age + pay(&people[i]) + people[i].boss->boss->initials[0] + people[i].boss->salary;
+    int *inside = &people[5].boss->initials[0] == 0 ? 0 : &people[5].age;
+    printf("%ld %d %s\\n", sum, *inside, people[3].initials);
+    free(people);
+    return 0;
+}
+"""
+
+# Objects that come and go one by one, in two files, by allocators of the program's own.
+NODE_H = """
+#ifndef NODE_H
+#define NODE_H
+#include <stddef.h>
+typedef struct node {
+    struct node *next;
+    int key;
+    char payload[100];
+    double weight;
+} node;
+void *must_allocate(size_t bytes);
+void *zeroed(size_t number, size_t size);
+void free_block(void *block);
+node *push(node *head, int key);
+#endif
+"""
+NODE_C = """
+#include "node.h"
+#include <stdlib.h>
+#include <string.h>
+void *must_allocate(size_t bytes) {
+    void *block = malloc(bytes);
+    if (!block)
+        abort();
+    return block;
+}
+void *zeroed(size_t number, size_t size) { return calloc(number, size); }
+void free_block(void *block) { free(block); }
+node *push(node *head, int key) {
+    node *new = must_allocate(sizeof(node));
+    new->next = head;
+    new->key = key;
+    memset(new->payload, key, sizeof new->payload);
+    new->weight = key / 2.0;
+    return new;
+}
+"""
+LIST_C = """
+#include "node.h"
+#include <stdio.h>
+int main(void) {
+    node *head = NULL, *row = zeroed(10, sizeof(node));
+    for (int i = 0; i < 200; i++)
+        head = push(head, i);
+    row[4] = *head;
+    row[5].weight += 1;
+    double sum = row[4].weight + row[5].weight + row[6].payload[0];
+    for (node *at = head; at; at = at->next)
+        sum += at->key + at->payload[3] + at->weight;
+    while (head) {
+        node *next = head->next;
+        free_block(head);
+        head = next;
+    }
+    free_block(row);
+    printf("%g\\n", sum);
+    return 0;
+}
+"""
+
+ARRAY = """
+#include <stdio.h>
+struct entry { int hot; char cold[60]; };
+static struct entry table[1 << 8];
+static int used(const struct entry *e) { return e->cold[1] + e->hot; }
+int main(void) {
+    int sum = 0;
+    for (unsigned i = 0; i < sizeof table / sizeof *table; i++) {
+        table[i].hot = i;
+        table[i].cold[1] = i % 7;
+    }
+    for (int i = 0; i < 256; i++)
+        sum += used(table + i);
+    printf("%d\\n", sum);
+    return 0;
+}
+"""
+
+POSITIONS = """
+#include <stdio.h>
+#include <string.h>
+#include <stdlib.h>
+typedef struct {
+    char flag;   // one byte
+    double value;
+    /* the small ones */
+    char kind, sort;
+    struct { int a, b; } pair;
+    int *link;
+} item;
+static item first = {'x', 2.5, 1, 2, {3, 4}, NULL}, none = {0};
+static item table[] = {{'a', 1.0, 5}, {'b', 2.0, 6, 7}};
+int main(void) {
+    item copy = first, many[3] = {{'q'}, {.value = 3}};
+    memcpy(&many[2], &first, sizeof(item));
+    memset(&none, 0, sizeof none);
+    item made = (item){'z', 9.0, 8, 7, {6, 5}, &copy.pair.b};
+    printf("%c %g %d %d %d %d\\n", copy.flag, copy.value, copy.kind, copy.sort, copy.pair.a, *made.link);
+    printf("%c %g %c %g %d %d\\n", many[0].flag, many[1].value, table[1].flag, many[2].value, table[1].sort, none.kind);
+    return 0;
+}
+"""
+
+COUNTERS = """
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+struct counter { long hits, misses; };
+static struct counter *counters;
+static void *work(void *argument) {
+    struct counter *own = &counters[(long)argument];
+    for (int i = 0; i < 1000; i++)
+        *(i % 3 ? &own->hits : &own->misses) += 1;
+    return NULL;
+}
+int main(void) {
+    pthread_t threads[2];
+    counters = malloc(2 * sizeof *counters);
+    for (long i = 0; i < 2; i++) {
+        counters[i] = (struct counter){0, 0};
+        pthread_create(&threads[i], NULL, work, (void *)i);
+    }
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    printf("%ld %ld\\n", counters[0].hits, counters[1].misses);
+    free(counters);
+    return 0;
+}
+"""
+
+CLASSES = """
+#include <cstdio>
+#include <cstdlib>
+namespace game {
+struct unit { float x, y; char name[48]; int health; };
+}
+using game::unit;
+static int total(const unit &u) { return u.health + u.name[0]; }
+int main() {
+    unit *units = static_cast<unit *>(std::malloc(50 * sizeof(unit)));
+    for (int i = 0; i < 50; i++) {
+        units[i].x = units[i].y = float(i);
+        units[i].name[0] = char('a' + i % 26);
+        units[i].health = i;
+    }
+    int sum = 0;
+    for (int i = 0; i < 50; i++)
+        sum += total(units[i]) + int(units[i].x);
+    std::printf("%d\\n", sum);
+    std::free(units);
+}
+"""
+
+# What a statement or declaration makes of a structure `thing`, the reason, and the change that it forbids.
+BEFORE = """
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+struct thing { char small; int hot; char cold[40]; };
+struct other { char small; int hot; };
+static char buffer[100];
+static void hook(void *any, size_t bytes) { memset(buffer, (int)bytes, any != NULL); }
+#define COLD(t) ((t)->cold[0])
+struct holder { int number; struct thing inner; };
+union either { long bits; double value; };
+"""
+AFTER = """
+int main(void) {
+    struct thing *things = malloc(10 * sizeof *things);
+    memset(buffer, 0, sizeof buffer);
+    for (int i = 0; i < 10; i++)
+        things[i].small = things[i].cold[0] = (char)(things[i].hot = i);
+    %s
+    printf("%%d\\n", things[3].hot + things[4].cold[0]);
+    free(things);
+    return 0;
+}
+"""
+SPLIT, REORDER, ALIGN = "--split=thing:hot", "--reorder=thing:hot", "--align=thing:64"
+REFUSED = [
+    ("fwrite(things, sizeof *things, 0, stdout);", "passed to fwrite", (SPLIT, REORDER, ALIGN)),
+    ("if (write(-1, things, sizeof *things) > 0) return 2;", "passed to write", (SPLIT, REORDER)),
+    ("hook(things, sizeof *things);", "passed to hook", (SPLIT, REORDER)),
+    ("memcpy(buffer, things, sizeof *things);", "passed to memcpy", (SPLIT, REORDER)),
+    ("memcpy(things, things + 1, sizeof *things);", "passed to memcpy", (SPLIT,)),
+    ("printf(\"%d\\n\", ((struct other *)things)->hot);", "cast to or from struct other *", (SPLIT, REORDER)),
+    ("buffer[0] += ((char *)&things[1])[4];", "cast to or from char *", (SPLIT, REORDER)),
+    ("struct thing local = things[1]; buffer[0] = local.cold[0];", "local", (SPLIT,)),
+    ("COLD(&things[2]) = 3;", "a macro uses cold", (SPLIT,)),
+    ("buffer[0] = (char)offsetof(struct thing, cold);", "the place of a field", (SPLIT,)),
+    ("buffer[0] = (char)sizeof(struct thing);", "the size is asked for", (SPLIT,)),
+    ("struct holder h = {1, {0}}; buffer[1] = h.inner.small;", "another structure holds", (SPLIT, ALIGN)),
+    ("struct thing *more = realloc(things, 20 * sizeof *things); things = more;", "realloc", (SPLIT, ALIGN)),
+    ("struct thing *raw = malloc(96); raw->hot = 1; buffer[2] = (char)raw->hot; free(raw);", "without their size",
+     (SPLIT, ALIGN)),
+]
+
+
+class Fixed:
+    """Sources in a folder, their program recorded, and a patch of them."""
+
+    def __init__(self, folder, sources, *options, compiler="cc"):
+        self.folder, self.compiler = folder, compiler
+        for name, text in sources.items():
+            (folder / name).write_text(text)
+        self.units = [name for name in sources if not name.endswith(".h")]
+        # As a build system calls the compiler, so that paths are relative.
+        flags = ["-O1", "-g", "-pthread", *self.units, "-o", "prog"]
+        tools.trackway(compiler, *flags, cwd=folder)
+        tools.trackway("record", "-q", "-o", folder / "prog.trackway", "--", folder / "prog")
+        machine = folder / "machine.toml"
+        machine.write_text(MACHINE)
+        self.done = tools.trackway(
+            "fix", "-q", "--machine", machine, *options, folder / "prog.trackway", check=False, cwd=folder
+        )
+
+    def build(self, name):
+        clang = {"cc": "clang-22", "c++": "clang++-22"}[self.compiler]
+        warnings = ["-Wall", "-Wextra", "-Wno-missing-field-initializers", "-Werror"]
+        sanitizers = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+        tools.run(clang, "-O1", "-g", *warnings, *sanitizers, "-pthread", *self.units, "-o", name, cwd=self.folder)
+        return tools.run(self.folder / name, cwd=self.folder).stdout
+
+    def apply(self):
+        (self.folder / "fix.patch").write_text(self.done.stdout)
+        tools.run("git", "apply", "fix.patch", cwd=self.folder)
+
+
+class Fix(unittest.TestCase):
+    def fix(self, sources, *options, compiler="cc"):
+        folder = tools.folder()
+        self.addCleanup(folder.cleanup)
+        return Fixed(tools.Path(folder.name), sources, *options, compiler=compiler)
+
+    def assert_does_the_same(self, fixed):
+        self.assertEqual(fixed.done.returncode, 0, fixed.done.stderr)
+        before = fixed.build("before")
+        fixed.apply()
+        self.assertEqual(fixed.build("after"), before)
+
+    def text(self, fixed, name):
+        return (fixed.folder / name).read_text()
+
+    def test_a_block_is_split_by_index(self):
+        fixed = self.fix({"a.c": ONE_BLOCK}, "--split=person:age,boss")
+        self.assert_does_the_same(fixed)
+        text = self.text(fixed, "a.c")
+        self.assertIn("--link index", fixed.done.stderr)
+        stays = text[text.index("struct person {"):]
+        self.assertNotIn("salary", stays[: stays.index("}")])
+        self.assertIn("// in years", stays[: stays.index("}")])
+        moved = text[text.index("struct person_rest {") : text.index("// What people are.")]
+        for line in ("// Both are rare.\n    char *name;", "char initials[4];", "long salary, bonus;"):
+            self.assertIn(line, moved)
+
+    def test_nodes_are_split_by_pointers(self):
+        fixed = self.fix({"node.h": NODE_H, "node.c": NODE_C, "list.c": LIST_C}, "--split=node:next,key")
+        self.assert_does_the_same(fixed)
+        self.assertIn("struct node_rest *rest;", self.text(fixed, "node.h"))
+
+    def test_a_global_array_gets_another_beside_it(self):
+        fixed = self.fix({"a.c": ARRAY}, "--split=entry:hot")
+        self.assert_does_the_same(fixed)
+        self.assertIn("static struct entry_rest entry_rest_array[1 << 8];", self.text(fixed, "a.c"))
+
+    def test_structures_of_cxx_are_split(self):
+        fixed = self.fix({"a.cpp": CLASSES}, "--split=game::unit:x,y", compiler="c++")
+        self.assert_does_the_same(fixed)
+
+    def test_fields_change_places_and_initialisers_get_names(self):
+        fixed = self.fix({"a.c": POSITIONS}, "--reorder=item:pair,link,value")
+        self.assert_does_the_same(fixed)
+        text = self.text(fixed, "a.c")
+        body = text[text.index("typedef struct {") : text.index("} item;")]
+        order = [body.index(name) for name in ("pair;", "*link;", "value;", "flag;", "kind", "sort")]
+        self.assertEqual(order, sorted(order))
+        self.assertIn("char flag;   // one byte", body)
+
+    def test_objects_get_lines_of_their_own(self):
+        fixed = self.fix({"a.c": COUNTERS}, "--align=counter:64")
+        self.assert_does_the_same(fixed)
+        self.assertIn("aligned_alloc(64, ", self.text(fixed, "a.c"))
+
+    def test_objects_and_fields_are_padded(self):
+        for option in ("--pad=counter:48", "--pad=counter.hits"):
+            with self.subTest(option):
+                self.assert_does_the_same(self.fix({"a.c": COUNTERS}, option))
+
+    def test_what_a_machine_cannot_do_is_refused_at_its_line(self):
+        for statement, reason, changes in REFUSED:
+            source = BEFORE + AFTER % statement
+            line = source[: source.index(statement)].count("\n") + 1
+            if "holder" in statement:
+                line = source[: source.index("struct holder")].count("\n") + 1
+            for change in changes:
+                with self.subTest(statement, change=change):
+                    fixed = self.fix({"a.c": source}, change)
+                    self.assertEqual(fixed.done.returncode, NOTHING_MADE, fixed.done.stdout + fixed.done.stderr)
+                    self.assertEqual(fixed.done.stdout, "")
+                    reasons = [text for text in fixed.done.stderr.splitlines() if f"a.c:{line}:" in text]
+                    self.assertTrue(any(reason in text for text in reasons), fixed.done.stderr)
+
+    def test_public_headers_stay(self):
+        sources = {"node.h": NODE_H, "node.c": NODE_C, "list.c": LIST_C}
+        fixed = self.fix(sources, "--split=node:next,key", "--public", "node.h")
+        self.assertEqual(fixed.done.returncode, NOTHING_MADE, fixed.done.stderr)
+        self.assertIn("public header", fixed.done.stderr)
+
+    def test_a_program_that_does_not_say_how_it_was_compiled(self):
+        with tools.folder() as name:
+            folder = tools.Path(name)
+            (folder / "a.c").write_text(ARRAY)
+            tools.trackway("cc", "-O1", "-gno-record-command-line", "a.c", "-o", "prog", cwd=folder)
+            tools.trackway("record", "-q", "-o", "t", "--", "./prog", cwd=folder)
+            (folder / "machine.toml").write_text(MACHINE)
+            words = ["fix", "-q", "--machine", "machine.toml", "--split=entry:hot", "t"]
+            done = tools.trackway(*words, check=False, cwd=folder)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("compile_commands.json", done.stderr)
+            entry = f'[{{"directory": "{folder}", "command": "gcc -O1 -c a.c -o a.o", "file": "a.c"}}]'
+            (folder / "compile_commands.json").write_text(entry)
+            done = tools.trackway(*words, "-p", ".", cwd=folder)
+            self.assertIn("entry_rest_array", done.stdout)
+
+    def prove(self, source, change, *options):
+        return self.fix({"a.c": source}, change, "--prove", *PROVED, *options).done
+
+    def test_a_proof_measures_what_was_predicted(self):
+        source = (tools.ROOT / "bench" / "pairs" / "split_random.c").read_text()
+        pair = (tools.ROOT / "bench" / "pairs" / "pair.h").read_text()
+        source = source.replace("4000000", "2000000")
+        fixed = self.fix({"a.c": source, "pair.h": pair}, "--split=user:score", "--prove", *PROVED)
+        self.assertEqual(fixed.done.returncode, 0, fixed.done.stderr)
+        words = next(line for line in fixed.done.stderr.splitlines() if "misses:" in line).replace(",", "").split()
+        before, predicted, after = (int(words[words.index(name) - 1]) for name in ("before", "predicted", "after"))
+        self.assertLess(after, 0.8 * before)
+        self.assertAlmostEqual(predicted / after, 1, delta=0.01)
+        self.assertIn("+struct user_rest {", fixed.done.stdout)
+
+    def test_what_does_not_gain_or_does_something_else_is_not_kept(self):
+        slower = self.prove(ARRAY, "--split=entry:hot")
+        self.assertEqual((slower.returncode, slower.stdout), (NOTHING_MADE, ""))
+        self.assertIn("of the time, so the patch isn't kept", slower.stderr)
+        telling = POSITIONS.replace("return 0;", "return (char *)&first.value - &first.flag == 8 ? 0 : 5;")
+        other = self.prove(telling, "--reorder=item:value")
+        self.assertEqual((other.returncode, other.stdout), (NOTHING_MADE, ""))
+        self.assertIn("does something else", other.stderr)
+        failing = self.prove(COUNTERS, "--align=counter:64", "--test", "! grep -q aligned_alloc a.c")
+        self.assertEqual((failing.returncode, failing.stdout), (NOTHING_MADE, ""))
+        self.assertIn("the patch isn't kept", failing.stderr)
