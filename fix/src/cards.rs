@@ -14,51 +14,66 @@ pub struct Wanted {
     pub title: String,
     /// The part of the time that it saves, as it was advised.
     pub saves: Option<f64>,
-    /// Structure and change; none if the card isn't about a layout.
-    pub change: Option<(String, Change)>,
+    pub edit: Edit,
+}
+
+/// What the source gets.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Edit {
+    /// A structure, and how it changes.
+    Layout(String, Change),
+    /// Large blocks ask for huge pages.
+    HugePages,
+    /// Nothing that a machine knows how to write.
+    Unknown,
 }
 
 /// What a card says to type, before and after the options of `trackway whatif`.
 const BEFORE_OPTIONS: usize = 2;
+/// The change of a card on pages.
+const HUGE_PAGES: &str = "huge pages";
 const AROUND: [&str; 2] = ["--time", "TRACE"];
 
 /// All cards of a report, in their order.
-///
-/// # Errors
-/// If a card says to type something that `trackway whatif` doesn't know.
-pub fn of(advice: &Report) -> Result<Vec<Wanted>, Failure> {
+pub fn of(advice: &Report) -> Vec<Wanted> {
     let Some(table) = advice.table("cards") else {
-        return Ok(Vec::new());
+        return Vec::new();
     };
     let cards = advice.tables.iter().filter(|table| table.name() == "card");
     let numbered = cards.enumerate().map(|(row, card)| {
         let text = |column| table.text(column, row).unwrap_or_default().to_owned();
         let saves = table.column("saves").map(|column| column.value(row));
-        Ok(Wanted {
+        Wanted {
             card: Some(row + 1),
             title: format!("{} of {}", text("change"), text("of")),
             saves: match saves {
                 Some(Value::Real(share)) => Some(share),
                 _ => None,
             },
-            change: change_of(card.text("next", 0).unwrap_or_default())?,
-        })
+            edit: match text("change").as_str() {
+                HUGE_PAGES => Edit::HugePages,
+                _ => layout_of(card.text("next", 0).unwrap_or_default()),
+            },
+        }
     });
     numbered.collect()
 }
 
-fn change_of(next: &str) -> Result<Option<(String, Change)>, Failure> {
+fn layout_of(next: &str) -> Edit {
     let words = shlex::split(next).unwrap_or_default();
     if !words.starts_with(&["trackway".to_owned(), "whatif".to_owned()]) {
-        return Ok(None);
+        return Edit::Unknown;
     }
     let words = words[BEFORE_OPTIONS..]
         .iter()
         .filter(|word| !AROUND.contains(&word.as_str()));
     let words: Vec<String> = words.cloned().collect();
+    // Of caches and pages, the options are no layouts.
     let changes = LayoutArguments::of_words(&words).and_then(|layouts| layouts.changes());
-    // Of pages and caches, the options are no layouts.
-    Ok(changes.ok().and_then(|changes| changes.into_iter().next()))
+    let first = changes.ok().and_then(|changes| changes.into_iter().next());
+    first.map_or(Edit::Unknown, |(structure, change)| {
+        Edit::Layout(structure, change)
+    })
 }
 
 /// Those that options ask for.
@@ -71,7 +86,7 @@ pub fn asked(layouts: &LayoutArguments) -> Result<Vec<Wanted>, Failure> {
         card: None,
         title: change.options(&structure, layouts.link()),
         saves: None,
-        change: Some((structure, change)),
+        edit: Edit::Layout(structure, change),
     });
     Ok(wanted.collect())
 }

@@ -108,6 +108,23 @@ fn changed(file: &str, edits: &BTreeSet<Edit>) -> io::Result<Changed> {
     })
 }
 
+/// Tells the new functions of a file from those of a header that it includes; empty if only one file gets any.
+pub fn distinction<'f>(file: &str, files: impl IntoIterator<Item = &'f str>) -> String {
+    let is_only = files.into_iter().all(|other| other == file);
+    let name = Path::new(file).file_name().unwrap_or_default().to_string_lossy();
+    let letter = |letter: char| {
+        if letter.is_ascii_alphanumeric() {
+            letter
+        } else {
+            '_'
+        }
+    };
+    match is_only {
+        true => String::new(),
+        false => format!("_in_{}", name.chars().map(letter).collect::<String>()),
+    }
+}
+
 fn overlap(file: &str, offset: usize) -> io::Error {
     io::Error::other(format!("{file}: two edits of the text at byte {offset}"))
 }

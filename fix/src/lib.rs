@@ -7,6 +7,7 @@ mod cards;
 mod change;
 mod commands;
 mod edits;
+mod huge;
 mod prediction;
 mod prove;
 mod public;

@@ -10,6 +10,8 @@ use trackway_answers::whatif::{LayoutArguments, WhatIfArguments};
 use trackway_report::Report;
 use trackway_trace::Trace;
 
+const HUGE_PAGES: &str = "--huge-pages";
+
 /// A count with and without the change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sides {
@@ -33,14 +35,18 @@ pub struct Prediction {
     pub level: u64,
 }
 
+/// `options`: of `trackway whatif`.
+///
 /// # Errors
 /// If the change can't be simulated.
 pub fn of(options: &str, machine: &MachineArguments, trace: &Trace) -> Result<Prediction, Failure> {
-    let words = shlex::split(options).unwrap_or_default();
+    let mut words = shlex::split(options).unwrap_or_default();
+    let huge_pages = words.iter().any(|word| word == HUGE_PAGES);
+    words.retain(|word| word != HUGE_PAGES);
     let question = WhatIfArguments {
         trace: trace.path().into(),
         layouts: LayoutArguments::of_words(&words)?,
-        huge_pages: false,
+        huge_pages,
         cache: None,
         cache_before: None,
         sort: None,

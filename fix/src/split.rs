@@ -9,7 +9,7 @@ use trackway_analysis::whatif::Link;
 use crate::edits::Edits;
 use crate::refusal::{Possibly, Refusal};
 use crate::reorder::indent_of;
-use crate::structure::Structure;
+use crate::structure::{Declaration, Structure};
 use crate::uses::{Span, Use, What};
 use objects::Objects;
 
@@ -69,24 +69,25 @@ pub fn edits(structure: &Structure, stays: &[String]) -> Possibly<(Edits, Link)>
     let mut edits = Edits::default();
     let indent = indent_of(structure, &declarations);
     let mut rest = format!("struct {} {{\n", names.rest);
-    for declaration in declarations.iter().filter(|one| moved(&one.field)) {
-        rest += &format!("{indent}{}\n", declaration.text);
-    }
-    edits.insert(structure.file(), structure.first_line(), rest + "};\n\n");
-    // What stays of each declaration.
     let mut spans: Vec<Span> = declarations.iter().map(|declaration| declaration.span).collect();
     spans.dedup();
     for span in spans {
-        let staying = declarations
-            .iter()
-            .filter(|one| one.span == span && !moved(&one.field));
-        let texts: Vec<&str> = staying.map(|one| one.text.as_str()).collect();
-        match texts.is_empty() {
-            true => edits.replace(structure.file(), with_line(structure, span), ""),
-            false if declarations.iter().filter(|one| one.span == span).count() == texts.len() => (),
-            false => edits.replace(structure.file(), span, texts.join(&format!("\n{indent}"))),
+        let whole = &structure.source[span.0..span.1];
+        let together = declarations.iter().filter(|one| one.span == span);
+        let (moving, staying): (Vec<&Declaration>, Vec<_>) = together.partition(|one| moved(&one.field));
+        let lines = |those: &[&Declaration]| {
+            let texts: Vec<&str> = those.iter().map(|one| one.text.as_str()).collect();
+            texts.join(&format!("\n{indent}"))
+        };
+        if staying.is_empty() {
+            rest += &format!("{indent}{whole}\n");
+            edits.replace(structure.file(), with_line(structure, span), "");
+        } else if !moving.is_empty() {
+            rest += &format!("{indent}{}\n", lines(&moving));
+            edits.replace(structure.file(), span, lines(&staying));
         }
     }
+    edits.insert(structure.file(), structure.first_line(), rest + "};\n\n");
     if objects.link == Link::Pointer {
         let field = format!("\n{indent}struct {} *{};", names.rest, names.link);
         edits.insert(structure.file(), structure.opened(), field);

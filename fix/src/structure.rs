@@ -140,7 +140,12 @@ impl<'u> Structure<'u> {
                 if !attributes.is_empty() {
                     return Err(refuse("something stands behind the declarators"));
                 }
-                format!("{} {declarator};", &self.source[span.0..shared])
+                let comments = if begin == shared {
+                    &self.source[whole.0..span.0]
+                } else {
+                    ""
+                };
+                format!("{comments}{} {declarator};", &self.source[span.0..shared])
             }
         };
         Ok(Declaration {

@@ -19,13 +19,15 @@ use trackway_trace::output_file::Existing;
 use trackway_trace::Trace;
 
 use crate::asking;
-use crate::cards::{self, Wanted};
+use crate::cards::{self, Edit, Wanted};
 use crate::change::{self, Made};
 use crate::commands::{self, Command};
 use crate::edits::Changed;
+use crate::huge;
 use crate::prediction::{self, Prediction};
 use crate::prove::{self, ProveArguments};
 use crate::public::Patterns;
+use crate::refusal::Refusal;
 
 const NOTHING_MADE: u8 = 1;
 const USUAL_LINE_BYTES: u64 = 64;
@@ -133,7 +135,7 @@ fn wanted(arguments: &FixArguments) -> Result<Vec<Wanted>, Failure> {
         keeping: arguments.keeping.clone(),
     };
     let advice = kept::ask("advise", &advise, &arguments.trace, &arguments.keeping)?;
-    let cards = cards::of(&advice)?;
+    let cards = cards::of(&advice);
     if cards.is_empty() {
         output::say(advice.answer);
     }
@@ -150,22 +152,25 @@ fn patch_of(
 ) -> Result<Option<Patch>, Failure> {
     let card = wanted.card.map_or(String::new(), |card| format!("card {card}, "));
     let title = format!("{card}{}", wanted.title);
-    let Some((structure, change)) = &wanted.change else {
-        output::say(format!("{title}: no change of a structure; nothing for a patch"));
-        return Ok(None);
+    let made = match &wanted.edit {
+        Edit::Unknown => Err(vec![Refusal::new("it is no change of a structure or of pages")]),
+        Edit::HugePages => huge::edits(&huge::blocks(trace)?, &asking::uses_of("", units)?)
+            .map(|edits| (edits, "--huge-pages".to_owned())),
+        Edit::Layout(structure, change) => {
+            let uses = asking::uses_of(structure, units)?;
+            let is_public = |file: &str| public.matches(file);
+            let made = change::made(structure, change, &uses, USUAL_LINE_BYTES, is_public);
+            made.map(|Made { edits, link }| (edits, change.options(structure, link)))
+        }
     };
-    let uses = asking::uses_of(structure, units)?;
-    match change::made(structure, change, &uses, USUAL_LINE_BYTES, |file| {
-        public.matches(file)
-    }) {
+    match made {
         Err(reasons) => {
             output::say(format!("{title}: can't be made by a machine:"));
             reasons.iter().for_each(|reason| eprintln!("    {reason}"));
             Ok(None)
         }
-        Ok(Made { edits, link }) => {
+        Ok((edits, options)) => {
             let files = edits.applied().map_err(|error| Failure::new(error.to_string()))?;
-            let options = change.options(structure, link);
             let predicted = prediction::of(&options, &arguments.machine, trace)?;
             output::say(format!(
                 "{title}: predicted to save {} of the time, and {} of the L{} misses ({options})",

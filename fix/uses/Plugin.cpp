@@ -1,5 +1,6 @@
-// A plug-in for clang (-fplugin=): writes what a translation unit does with a structure to a file, as JSON.
-// -fplugin-arg-TrackwayUses-type=NAME and -fplugin-arg-TrackwayUses-output=FILE name both.
+// A plug-in for clang (-fplugin=): writes what a translation unit does with a structure to a file, as JSON. With an
+// empty name, it writes the calls of allocators. -fplugin-arg-TrackwayUses-type=NAME and
+// -fplugin-arg-TrackwayUses-output=FILE name both.
 #include "Uses.h"
 
 #include "clang/Frontend/CompilerInstance.h"
@@ -56,7 +57,7 @@ class Action : public PluginASTAction {
             else if (Argument.consume_front("output="))
                 Asked.Output = Argument.str();
         }
-        return !Asked.Type.empty() && !Asked.Output.empty();
+        return !Asked.Output.empty();
     }
 
     ActionType getActionType() override { return AddBeforeMainAction; }

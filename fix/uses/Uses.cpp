@@ -17,7 +17,7 @@ static std::string nameOf(const RecordDecl *Record) {
     return "";
 }
 
-bool Uses::isSubject(const RecordDecl *Record) const { return Record && nameOf(Record) == Name; }
+bool Uses::isSubject(const RecordDecl *Record) const { return Record && !Name.empty() && nameOf(Record) == Name; }
 
 bool Uses::isSubject(QualType Type) const {
     return !Type.isNull() && isSubject(Type->getAsRecordDecl()) && !Type->isAnyPointerType() &&
@@ -328,6 +328,9 @@ void Uses::copied(const Expr *Whole, const Expr *Left, const Expr *Right) {
 }
 
 bool Uses::VisitCallExpr(CallExpr *Call) {
+    // Without a name, allocations of anything are listed.
+    if (Name.empty() && isAllocation(Call))
+        allocated(Call);
     const auto *Operator = dyn_cast<CXXOperatorCallExpr>(Call);
     if (Operator && Operator->getOperator() == OO_Equal && Operator->getNumArgs() == 2 &&
         isSubject(Operator->getArg(0)->getType()))

@@ -11,7 +11,8 @@
 
 namespace trackway {
 
-/// Lists uses as JSON objects; `kind` says what each is, and fix/src/uses.rs what they mean.
+/// Of a structure, or with no name, all allocations. Lists uses as JSON objects; `kind` says what each is, and
+/// fix/src/uses.rs what they mean.
 class Uses : public clang::RecursiveASTVisitor<Uses> {
   public:
     Uses(clang::ASTContext &Context, llvm::StringRef Name)

@@ -3,7 +3,7 @@
 use trackway_analysis::whatif::Link;
 
 use super::Names;
-use crate::edits::Edits;
+use crate::edits::{distinction, Edits};
 use crate::refusal::{Possibly, Refusal};
 use crate::structure::{above_comments, Structure};
 use crate::uses::{Object, Span, Use, What};
@@ -156,9 +156,10 @@ impl<'u> Objects<'u> {
             "malloc" | "calloc" => "        free(objects);\n        free(rests);\n",
             _ => "",
         };
-        let name = format!("{rest}_{callee}");
+        let files = self.allocations.iter().map(|one| one.found.file.as_str());
+        let name = format!("{rest}_{callee}{}", distinction(&allocation.found.file, files));
         let text = format!(
-            "static {whole} *{name}({parameters}) {{\n    \
+            "static inline {whole} *{name}({parameters}) {{\n    \
              size_t count = {count};\n    \
              {whole} *objects = ({whole} *){callee}({arguments});\n    \
              {rest_type} *rests = ({rest_type} *){callee}({rest_arguments});\n    \
@@ -183,8 +184,13 @@ impl<'u> Objects<'u> {
             Link::Index => format!("{scope}{rest}_array"),
             Link::Pointer => format!("objects->{link}"),
         };
+        let all = structure.uses.iter().filter(|other| freeing(other).is_some());
+        let name = format!(
+            "{rest}_{callee}{}",
+            distinction(&found.file, all.map(|other| other.file.as_str()))
+        );
         let text = format!(
-            "static void {rest}_{callee}({whole} *objects) {{\n    \
+            "static inline void {name}({whole} *objects) {{\n    \
              if (objects)\n        {callee}({rests});\n    {callee}(objects);\n}}\n\n"
         );
         let alike = structure
@@ -196,7 +202,7 @@ impl<'u> Objects<'u> {
             .filter(|other| other.0 == callee)
             .filter_map(|(_, _, function)| function);
         edits.insert(&found.file, above_first(&found.file, functions)?, text);
-        edits.replace(&found.file, span, format!("{rest}_{callee}"));
+        edits.replace(&found.file, span, name);
         Ok(())
     }
 

@@ -253,7 +253,7 @@ REFUSED = [
 class Fixed:
     """Sources in a folder, their program recorded, and a patch of them."""
 
-    def __init__(self, folder, sources, *options, compiler="cc"):
+    def __init__(self, folder, sources, *options, compiler="cc", machine=MACHINE):
         self.folder, self.compiler = folder, compiler
         for name, text in sources.items():
             (folder / name).write_text(text)
@@ -262,10 +262,9 @@ class Fixed:
         flags = ["-O1", "-g", "-pthread", *self.units, "-o", "prog"]
         tools.trackway(compiler, *flags, cwd=folder)
         tools.trackway("record", "-q", "-o", folder / "prog.trackway", "--", folder / "prog")
-        machine = folder / "machine.toml"
-        machine.write_text(MACHINE)
+        (folder / "machine.toml").write_text(machine)
         self.done = tools.trackway(
-            "fix", "-q", "--machine", machine, *options, folder / "prog.trackway", check=False, cwd=folder
+            "fix", "-q", "--machine", "machine.toml", *options, folder / "prog.trackway", check=False, cwd=folder
         )
 
     def build(self, name):
@@ -281,10 +280,10 @@ class Fixed:
 
 
 class Fix(unittest.TestCase):
-    def fix(self, sources, *options, compiler="cc"):
+    def fix(self, sources, *options, **settings):
         folder = tools.folder()
         self.addCleanup(folder.cleanup)
-        return Fixed(tools.Path(folder.name), sources, *options, compiler=compiler)
+        return Fixed(tools.Path(folder.name), sources, *options, **settings)
 
     def assert_does_the_same(self, fixed):
         self.assertEqual(fixed.done.returncode, 0, fixed.done.stderr)
@@ -353,6 +352,16 @@ class Fix(unittest.TestCase):
                     self.assertEqual(fixed.done.stdout, "")
                     reasons = [text for text in fixed.done.stderr.splitlines() if f"a.c:{line}:" in text]
                     self.assertTrue(any(reason in text for text in reasons), fixed.done.stderr)
+
+    def test_large_blocks_ask_for_huge_pages(self):
+        source = (tools.ROOT / "bench" / "pairs" / "huge_pages.c").read_text().replace("MADV_NOHUGEPAGE", "MADV_NORMAL")
+        source = source.replace("LOOKUPS = 5000000", "LOOKUPS = 500000").replace("print_sum(sum);", "print_sum(sum), free(table);")
+        pair = (tools.ROOT / "bench" / "pairs" / "pair.h").read_text()
+        pages = MACHINE.replace("walk_ns = 0.0", "walk_ns = 60.0")
+        fixed = self.fix({"a.c": source, "pair.h": pair}, machine=pages)
+        self.assert_does_the_same(fixed)
+        self.assertIn("card 1, huge pages", fixed.done.stderr)
+        self.assertIn("huge_aligned_alloc(1 << 21, BYTES)", self.text(fixed, "a.c"))
 
     def test_public_headers_stay(self):
         sources = {"node.h": NODE_H, "node.c": NODE_C, "list.c": LIST_C}
