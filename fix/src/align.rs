@@ -70,7 +70,7 @@ fn placed(structure: &Structure, bytes: u64) -> Possibly<Edits> {
     let mut edits = Edits::default();
     for found in structure.uses {
         match &found.what {
-            What::Object(object) if object.what == "field" => {
+            What::Object(object) if object.what == "field" || object.what == "union" => {
                 let why = format!("another structure holds objects, as {}", object.name);
                 reasons.push(Refusal::at(found, why));
             }

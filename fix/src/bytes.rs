@@ -2,7 +2,7 @@
 
 use crate::refusal::Refusal;
 use crate::structure::Structure;
-use crate::uses::{Span, Use, What};
+use crate::uses::What;
 
 /// Functions that take pointers to objects, and for which any layout is as good.
 const INDIFFERENT: [&str; 10] = [
@@ -26,13 +26,16 @@ pub fn knows_layout(structure: &Structure) -> Vec<Refusal> {
         let why = match &found.what {
             What::Passed {
                 callee,
-                callee_span,
+                objects,
                 bytes,
                 frees: false,
                 outside,
                 ..
-            } if (*bytes || *outside) && !is_indifferent(structure, found, callee, *callee_span) => {
-                format!("objects are passed to {callee}, which may store or send their bytes")
+            } if (*bytes || *outside) && !is_indifferent(callee, *objects) => {
+                format!(
+                    "objects are passed to {}, which may store or send their bytes",
+                    named(callee)
+                )
             }
             What::Cast {
                 void: false,
@@ -40,6 +43,9 @@ pub fn knows_layout(structure: &Structure) -> Vec<Refusal> {
                 other,
                 ..
             } => format!("a pointer to it is cast to or from {other}"),
+            What::Object(object) if object.what == "union" => {
+                format!("a union holds objects, as {}", object.name)
+            }
             What::Base { name } => format!("{name} is derived from it"),
             _ => return None,
         };
@@ -48,15 +54,14 @@ pub fn knows_layout(structure: &Structure) -> Vec<Refusal> {
     reasons.collect()
 }
 
-fn is_indifferent(structure: &Structure, found: &Use, callee: &str, call: Option<Span>) -> bool {
-    INDIFFERENT.contains(&callee) || (COPYING.contains(&callee) && is_between_objects(structure, found, call))
+fn is_indifferent(callee: &str, objects: usize) -> bool {
+    INDIFFERENT.contains(&callee) || (COPYING.contains(&callee) && objects == 2)
 }
 
-/// Both pointers of the call are to objects.
-fn is_between_objects(structure: &Structure, found: &Use, call: Option<Span>) -> bool {
-    let is_same = |other: &&Use| match &other.what {
-        What::Passed { callee_span, .. } => other.file == found.file && *callee_span == call,
-        _ => false,
-    };
-    call.is_some() && structure.uses.iter().filter(is_same).count() == 2
+/// What a refusal calls a function.
+pub fn named(callee: &str) -> &str {
+    match callee {
+        "" => "a function behind a pointer",
+        name => name,
+    }
 }

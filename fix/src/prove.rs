@@ -22,6 +22,8 @@ const MOST_ROUNDS: usize = 100;
 const ENOUGH: Duration = Duration::from_secs(2);
 /// A change must save this part of the time. Less is within what differs from build to build.
 const LEAST_GAIN: f64 = 0.02;
+/// The cache whose misses are shown where nothing was predicted.
+const USUAL_LEVEL: u64 = 2;
 
 /// How a patch is proved.
 #[derive(Clone, Debug, Default, Args)]
@@ -51,7 +53,7 @@ pub fn gains(
     arguments: &ProveArguments,
     files: &[Changed],
     root: &Path,
-    predicted: &Prediction,
+    predicted: Option<&Prediction>,
 ) -> Result<bool, Failure> {
     let [build, run] = &arguments.prove[..] else {
         return Err(Failure::new(
@@ -89,11 +91,12 @@ pub fn gains(
         return Ok(false);
     }
     let seconds = timed(&before, &after, run)?;
+    let level = predicted.map_or(USUAL_LEVEL, |predicted| predicted.level);
     let misses = Sides {
-        before: before.recorded(run)?.misses_of(predicted.level)?,
-        after: after.recorded(run)?.misses_of(predicted.level)?,
+        before: before.recorded(run)?.misses_of(level)?,
+        after: after.recorded(run)?.misses_of(level)?,
     };
-    say_result(predicted, misses, seconds);
+    say_result(predicted, level, misses, seconds);
     let saved = (seconds.0 - seconds.1) / seconds.0.max(f64::MIN_POSITIVE);
     if saved < LEAST_GAIN {
         output::say(format!(
@@ -129,20 +132,21 @@ fn timed(before: &Tree, after: &Tree, run: &str) -> Result<(f64, f64), Failure> 
     Ok((shortest[0], shortest[1]))
 }
 
-fn say_result(predicted: &Prediction, misses: Sides, (before, after): (f64, f64)) {
-    let level = predicted.level;
-    let rest = 1.0 - predicted.cycles.saved();
+fn say_result(predicted: Option<&Prediction>, level: u64, misses: Sides, (before, after): (f64, f64)) {
+    let foreseen = |text: &dyn Fn(&Prediction) -> String| {
+        let text = predicted.map(text);
+        text.map_or(String::new(), |text| format!(" {text} predicted,"))
+    };
     output::say(format!(
-        "L{level} misses: {} before, {} predicted, {} after ({} fewer)",
+        "L{level} misses: {} before,{} {} after ({} fewer)",
         grouped(misses.before),
-        grouped(predicted.misses.after),
+        foreseen(&|predicted| grouped(predicted.misses.after)),
         grouped(misses.after),
         percent(misses.saved())
     ));
     output::say(format!(
-        "seconds: {before:.3} before, {:.3} predicted, {after:.3} after ({} saved; {} predicted)",
-        before * rest,
+        "seconds: {before:.3} before,{} {after:.3} after ({} saved)",
+        foreseen(&|predicted| format!("{:.3}", before * (1.0 - predicted.cycles.saved()))),
         percent((before - after) / before.max(f64::MIN_POSITIVE)),
-        percent(predicted.cycles.saved()),
     ));
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use trackway_analysis::whatif::Link;
 
+use crate::bytes::named;
 use crate::edits::Edits;
 use crate::refusal::{Possibly, Refusal};
 use crate::reorder::indent_of;
@@ -224,11 +225,11 @@ fn against(found: &Use, moved: impl Fn(&str) -> bool) -> Option<String> {
             outside: true,
             ..
         } if callee != "free" => {
-            format!("objects are passed to {callee} as bytes")
+            format!("objects are passed to {} as bytes", named(callee))
         }
         What::Passed {
             callee, bytes: true, ..
-        } => format!("objects are passed to {callee} as bytes"),
+        } => format!("objects are passed to {} as bytes", named(callee)),
         What::Cast {
             integer: true,
             to: true,

@@ -177,7 +177,8 @@ pub fn above_comments(text: &str, at: usize) -> usize {
     while let Some(end) = first.checked_sub(1) {
         let line = line_begin(text, end);
         let above = text[line..end].trim();
-        if !above.starts_with("//") && !(above.starts_with("/*") && above.ends_with("*/")) {
+        let is_comment = above.starts_with("//") || (above.starts_with("/*") && above.ends_with("*/"));
+        if !is_comment {
             break;
         }
         first = line;

@@ -92,6 +92,8 @@ pub enum What {
         callee_span: Option<Span>,
         /// With the structure's size.
         bytes: bool,
+        /// Arguments that point to objects.
+        objects: usize,
         /// To `free`, or its like.
         frees: bool,
         /// To a function of the system's headers.
@@ -111,7 +113,7 @@ pub enum What {
 /// Where objects are, or are passed by value.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 pub struct Object {
-    /// `global`, `local`, `field`, `parameter` or `result`.
+    /// `global`, `local`, `field`, `union`, `parameter` or `result`.
     pub what: String,
     pub name: String,
     #[serde(default)]

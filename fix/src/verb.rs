@@ -80,7 +80,8 @@ pub struct FixArguments {
 struct Patch {
     wanted: Wanted,
     files: Vec<Changed>,
-    predicted: Prediction,
+    /// None if the trace doesn't tell.
+    predicted: Option<Prediction>,
 }
 
 /// # Errors
@@ -171,29 +172,48 @@ fn patch_of(
         }
         Ok((edits, options)) => {
             let files = edits.applied().map_err(|error| Failure::new(error.to_string()))?;
-            let predicted = prediction::of(&options, &arguments.machine, trace)?;
-            output::say(format!(
-                "{title}: predicted to save {} of the time, and {} of the L{} misses ({options})",
-                percent(predicted.cycles.saved()),
-                percent(predicted.misses.saved()),
-                predicted.level
-            ));
+            let predicted = predicted(&options, &wanted, arguments, trace)?;
+            output::say(match &predicted {
+                Ok(predicted) => format!(
+                    "{title}: predicted to save {} of the time, and {} of the L{} misses ({options})",
+                    percent(predicted.cycles.saved()),
+                    percent(predicted.misses.saved()),
+                    predicted.level
+                ),
+                Err(why) => format!("{title}: what it saves can't be predicted: {why}"),
+            });
             Ok(Some(Patch {
                 wanted,
                 files,
-                predicted,
+                predicted: predicted.ok(),
             }))
         }
     }
 }
 
+/// The user may want a change of which nothing can be said; a card was simulated before.
+fn predicted(
+    options: &str,
+    wanted: &Wanted,
+    arguments: &FixArguments,
+    trace: &Trace,
+) -> Result<Result<Prediction, Failure>, Failure> {
+    match prediction::of(options, &arguments.machine, trace) {
+        Err(failure) if wanted.card.is_some() => Err(failure),
+        predicted => Ok(predicted),
+    }
+}
+
 /// Prints or writes a patch, if it is to be kept.
 fn keep(patch: &Patch, root: &Path, arguments: &FixArguments) -> Result<bool, Failure> {
-    if patch.predicted.cycles.saved() <= 0.0 && patch.wanted.card.is_some() {
+    let saved = patch.predicted.as_ref().map(|predicted| predicted.cycles.saved());
+    if patch.wanted.card.is_some() && saved.is_some_and(|saved| saved <= 0.0) {
         output::say("it would save nothing as it can be made here, so it isn't proposed");
         return Ok(false);
     }
-    if arguments.prove.is_asked() && !prove::gains(&arguments.prove, &patch.files, root, &patch.predicted)? {
+    if arguments.prove.is_asked()
+        && !prove::gains(&arguments.prove, &patch.files, root, patch.predicted.as_ref())?
+    {
         return Ok(false);
     }
     let text: String = patch.files.iter().map(|file| file.patch(root)).collect();

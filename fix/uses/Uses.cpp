@@ -66,10 +66,10 @@ void Uses::define(const RecordDecl *Record) {
     json::Array Fields;
     for (const FieldDecl *Field : Record->fields()) {
         SourceRange Range = Field->getSourceRange();
-        // An unnamed structure or union stands before the name of the field, or alone.
-        if (const auto *Inner = Field->getType()->getAsRecordDecl(); Inner && !Inner->getIdentifier())
-            if (Context.getSourceManager().isBeforeInTranslationUnit(Inner->getBeginLoc(), Range.getBegin()))
-                Range.setBegin(Inner->getBeginLoc());
+        // An unnamed structure or union may be written here, before the name of the field, or alone.
+        const auto *Inner = Field->getType()->getAsRecordDecl();
+        if (Inner && !Inner->getIdentifier() && Record->getSourceRange().fullyContains(Inner->getSourceRange()))
+            Range.setBegin(Inner->getBeginLoc());
         const auto *Array = Field->getType()->getAsArrayTypeUnsafe();
         Fields.push_back(json::Object{
             {"name", Field->getNameAsString()},
@@ -154,7 +154,9 @@ bool Uses::VisitDeclaratorDecl(DeclaratorDecl *Declared) {
     if (!isSubject(Context.getBaseElementType(Type)))
         return true;
     const auto *Variable = dyn_cast<VarDecl>(Declared);
-    StringRef What = isa<FieldDecl>(Declared)                   ? "field"
+    const auto *Field = dyn_cast<FieldDecl>(Declared);
+    StringRef What = Field && Field->getParent()->isUnion()     ? "union"
+                     : Field                                    ? "field"
                      : isa<ParmVarDecl>(Declared)               ? "parameter"
                      : Variable && Variable->hasGlobalStorage() ? "global"
                                                                 : "local";
@@ -307,12 +309,16 @@ void Uses::allocated(const CallExpr *Call) {
 
 void Uses::passed(const CallExpr *Call, const Expr *Argument) {
     const FunctionDecl *Callee = Call->getDirectCallee();
+    auto PointsToObjects = [&](const Expr *Other) {
+        return isPointerToSubject(Other->IgnoreParenImpCasts()->getType());
+    };
     bool HasSize = any_of(Call->arguments(), [&](const Expr *Other) { return mentionsSize(Other); });
     add("passed", Argument->getSourceRange(),
         json::Object{{"callee", calleeOf(Call)},
                      {"callee_span", Written.span(Call->getCallee()->getSourceRange())},
                      {"bytes", HasSize},
                      {"frees", isFree(Call)},
+                     {"objects", count_if(Call->arguments(), PointsToObjects)},
                      {"outside", !Callee || Written.isInSystemHeader(Callee->getLocation())},
                      {"function", beginOf(functionAround(Call))}});
 }

@@ -7,7 +7,7 @@ use crate::elf::{Bytes, Dwarf, ElfFile, Files, Sections};
 /// A unit of debugging information.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompiledUnit {
-    /// The source file as the compiler was told of it.
+    /// The source file, as the command line names it.
     pub source: String,
     /// Where the compiler ran.
     pub directory: String,

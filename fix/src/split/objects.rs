@@ -319,7 +319,7 @@ fn not_in_array(object: &Object) -> String {
     match what.as_str() {
         "result" => format!("{name} returns an object by value"),
         "parameter" => format!("an object is passed by value, as {name}"),
-        "field" => format!("another structure holds objects, as {name}"),
+        "field" | "union" => format!("another structure holds objects, as {name}"),
         "local" => format!("there is an object on the stack, {name}"),
         _ => format!("{name} is no plain array of objects"),
     }
