@@ -82,9 +82,18 @@ impl<'u> Structure<'u> {
         }
     }
 
-    /// Where the line begins in which the definition does, or the comments above it.
+    /// Where the line begins in which the declaration does, or the comments above it.
     pub fn first_line(&self) -> usize {
-        above_comments(&self.source, line_begin(&self.source, self.defined.begin))
+        let mut begin = self.defined.begin;
+        loop {
+            let before = self.source[..begin].trim_end();
+            let word = BEFORE_STRUCT.iter().find(|word| ends_in_word(before, word));
+            match word {
+                Some(word) => begin = before.len() - word.len(),
+                None => break,
+            }
+        }
+        above_comments(&self.source, line_begin(&self.source, begin))
     }
 
     /// Behind the last brace.
@@ -166,6 +175,14 @@ impl<'u> Structure<'u> {
         begin += self.source[begin..end].len() - self.source[begin..end].trim_start().len();
         (begin, end)
     }
+}
+
+/// What may stand before `struct`, also on lines before.
+const BEFORE_STRUCT: [&str; 5] = ["typedef", "static", "extern", "const", "volatile"];
+
+fn ends_in_word(text: &str, word: &str) -> bool {
+    let before = text.strip_suffix(word);
+    before.is_some_and(|before| !before.ends_with(|letter: char| letter.is_alphanumeric() || letter == '_'))
 }
 
 /// Where the comments begin that stand above a place, on lines of their own; the place itself if it isn't first on its line.
