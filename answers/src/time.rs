@@ -214,7 +214,7 @@ fn with_prefetchers(caches: &Caches, costs: &MemoryCosts) -> Result<Caches, Fail
     timed.map_err(failure)
 }
 
-/// A level of the TLB in about as many ways as most have, which divide its entries.
+/// A level of the TLB in as many ways as divide its entries, up to those of most processors.
 fn tlb_level(entries: u32) -> TlbLevel {
     let divides = |ways: &u32| entries.is_multiple_of(*ways);
     TlbLevel {
@@ -250,5 +250,16 @@ fn costs_of(costs: &MemoryCosts, simulated: &Caches) -> Costs {
         window: costs.window.into(),
         ghz: costs.ghz,
         instruction_ns: 1.0 / (costs.width * INSTRUCTIONS_PER_ADDITION * costs.ghz),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ways_of_a_tlb_divide_its_entries() {
+        let ways = |entries| tlb_level(entries).ways;
+        assert_eq!([72, 64, 1536, 3072, 2047].map(ways), [12, 8, 12, 12, 1]);
     }
 }

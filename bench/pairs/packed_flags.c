@@ -14,7 +14,9 @@ int main(void) {
     uint64_t sum = 0;
     for (uint64_t i = 0; i < ROWS; i += 3)
         SET(i);
-    for (int i = 0; i < LOOKUPS; i++)
-        sum += IS_SET(next_random() % ROWS);
+    for (int i = 0; i < LOOKUPS; i++) {
+        uint64_t row = next_random() % ROWS;
+        sum += IS_SET(row);
+    }
     print_sum(sum);
 }

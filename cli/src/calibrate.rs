@@ -198,7 +198,12 @@ fn core(calibration: &Calibration) -> Table {
             "tlb second_level_ns",
         ),
         figure("walk_ns", costs.tlb.walk_ns, "ns", "tlb walk_ns"),
-        figure("most_walks", costs.tlb.most_walks.into(), "page tables at once", ""),
+        figure(
+            "most_walks",
+            costs.tlb.most_walks.into(),
+            "page tables at once",
+            "",
+        ),
         Figure {
             name: "first_entries",
             value: costs.tlb.entries.map(|[first, _]| first.into()),

@@ -1,8 +1,8 @@
 //! The first access to a page, and its return to the system.
 
-use std::io;
 use rustix::param::page_size;
 use rustix::time::{clock_gettime, ClockId};
+use std::io;
 
 use super::arena::{Arena, Pages};
 

@@ -250,7 +250,9 @@ impl Parser<'_> {
             let what = format!("waits of {} sites, but the work of {}", waits.len(), work.len());
             return self.cursor.error(what);
         }
-        work.iter_mut().zip(waits).for_each(|(work, waits)| work.waits = waits);
+        work.iter_mut()
+            .zip(waits)
+            .for_each(|(work, waits)| work.waits = waits);
         Ok(())
     }
 

@@ -178,7 +178,8 @@ mod tests {
     #[test]
     fn long_patterns_are_foreseen() {
         // As many of one site as there are trailing zeros, up to three, then the other one.
-        let pattern = (1..100_000u32).flat_map(|i| std::iter::repeat_n(1, i.trailing_zeros().min(3) as usize + 1).chain([2]));
+        let pattern = (1..100_000u32)
+            .flat_map(|i| std::iter::repeat_n(1, i.trailing_zeros().min(3) as usize + 1).chain([2]));
         let all = pattern.clone().count();
         let count = surprises(pattern);
         assert!(count < all / 40, "{count} of {all}");

@@ -4,8 +4,8 @@
 use std::collections::VecDeque;
 
 use super::branches::Branches;
-use super::detours::Detours;
 use super::costs::{Costs, AHEAD, SERVING};
+use super::detours::Detours;
 
 /// Stores that wait for their lines, at most; more hold up the program. Intel's Skylake has 56, AMD's Zen 3 64.
 const STORES: usize = 56;
@@ -154,7 +154,9 @@ impl Core {
             self.full_until = self.full_until.max(known + costs.wrong_branch_ns);
         }
         self.enter(work.instructions, own_ns, costs.window);
-        let detour = self.detours.follow(work.site as u32, own_ns, self.position, costs.window);
+        let detour = self
+            .detours
+            .follow(work.site as u32, own_ns, self.position, costs.window);
         let started = self.ended;
         if served.new_pages > 0 {
             self.stop_for(served.new_pages as f64 * costs.fault_ns(memory));
@@ -251,9 +253,7 @@ impl Core {
         }
         let mut begin = ready;
         if served.walks {
-            let turn = self
-                .walks
-                .take(now, served.translation_ns, costs.most_walks);
+            let turn = self.walks.take(now, served.translation_ns, costs.most_walks);
             begin = begin.max(turn);
         }
         self.serve_far(costs, served, now, begin + served.translation_ns, memory)
@@ -421,7 +421,10 @@ mod tests {
             // A miss whose value decides whether there is a second access; the next miss doesn't follow from it.
             sum += core.access(&costs, &load(&[], 2.0), &Served { line, ..from(MEMORY) }, MEMORY);
             if state >> 33 & 1 == 0 {
-                let second = Work { site: 1, ..load(&[], 2.0) };
+                let second = Work {
+                    site: 1,
+                    ..load(&[], 2.0)
+                };
                 sum += core.access(&costs, &second, &from(0), MEMORY);
             }
         }
@@ -432,7 +435,10 @@ mod tests {
 
     #[test]
     fn waits_take_time_and_no_room() {
-        let misses = |waits| Work { waits, ..load(&[], 5.0) };
+        let misses = |waits| Work {
+            waits,
+            ..load(&[], 5.0)
+        };
         // 20 misses are in the window, of which 10 can be at once.
         let without = time(1000, &misses(0.0), &from(MEMORY));
         assert!((without / 1000.0 - 10.0).abs() < 0.5, "{without}");

@@ -33,8 +33,7 @@ impl Machine {
     /// waited for anything.
     pub fn cycles_of_work(&self, program: &Program, counters: &[SiteCounters]) -> u64 {
         let sites = TimedSites::of(program);
-        let instructions =
-            |(site, counters): (usize, &SiteCounters)| {
+        let instructions = |(site, counters): (usize, &SiteCounters)| {
             let (instructions, waits) = sites.instructions_and_waits(site);
             (instructions + waits) * counters.accesses as f64
         };
