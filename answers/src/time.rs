@@ -29,9 +29,8 @@ const USUAL_PREFETCHERS: [Prefetch; 2] = [
 const INSTRUCTIONS_PER_ADDITION: f64 = 1.3;
 /// From a branch that was guessed wrong to the next instruction: AMD's Zen 3 takes 13 cycles, Intel's Skylake 16.
 const WRONG_BRANCH_CYCLES: f64 = 14.0;
-/// Page tables that a core walks at once: AMD's Zen 3 has 6 walkers, Intel's Skylake 2.
-const WALKS: f64 = 4.0;
-/// TLBs if the caches have none.
+/// TLBs if neither the caches nor the machine have any.
+const TLB_WAYS: std::ops::RangeInclusive<u32> = 4..=12;
 const USUAL_TLBS: [TlbLevel; 2] = [
     TlbLevel { entries: 64, ways: 4 },
     TlbLevel {
@@ -143,7 +142,7 @@ impl MachineArguments {
                 caches.levels().len()
             ));
         }
-        let caches = with_prefetchers(&as_found(caches, costs)?)?;
+        let caches = with_prefetchers(&as_found(caches, costs)?, costs)?;
         let costs = costs_of(costs, &caches);
         Ok(Machine { caches, costs })
     }
@@ -195,7 +194,7 @@ fn as_found(caches: &Caches, costs: &MemoryCosts) -> Result<Caches, Failure> {
 }
 
 /// The caches as time needs them: most machines foresee strides, and all translate addresses.
-fn with_prefetchers(caches: &Caches) -> Result<Caches, Failure> {
+fn with_prefetchers(caches: &Caches, costs: &MemoryCosts) -> Result<Caches, Failure> {
     let mut levels = caches.levels().to_vec();
     if !levels.iter().any(|level| level.prefetch.is_on()) {
         for (level, prefetch) in levels.iter_mut().zip(USUAL_PREFETCHERS) {
@@ -203,13 +202,25 @@ fn with_prefetchers(caches: &Caches) -> Result<Caches, Failure> {
         }
     }
     let tlbs = match caches.tlbs() {
-        [] => USUAL_TLBS.to_vec(),
+        [] => match costs.tlb.entries {
+            Some(entries) => entries.map(tlb_level).to_vec(),
+            None => USUAL_TLBS.to_vec(),
+        },
         tlbs => tlbs.to_vec(),
     };
     let timed = Caches::new(levels)
         .and_then(|timed| timed.with_tlbs(tlbs, caches.page_bytes()))
         .and_then(|timed| timed.with_cores(caches.cores()));
     timed.map_err(failure)
+}
+
+/// A level of the TLB in as many ways as divide its entries, up to those of most processors.
+fn tlb_level(entries: u32) -> TlbLevel {
+    let divides = |ways: &u32| entries.is_multiple_of(*ways);
+    TlbLevel {
+        entries,
+        ways: TLB_WAYS.rev().find(divides).unwrap_or(1),
+    }
 }
 
 fn costs_of(costs: &MemoryCosts, simulated: &Caches) -> Costs {
@@ -234,10 +245,21 @@ fn costs_of(costs: &MemoryCosts, simulated: &Caches) -> Costs {
         page_bytes: simulated.page_bytes(),
         transfer_ns: costs.transfer_ns.unwrap_or(memory_ns),
         most_misses: costs.most_misses.into(),
-        most_walks: WALKS,
+        most_walks: costs.tlb.most_walks.into(),
         wrong_branch_ns: WRONG_BRANCH_CYCLES / costs.ghz,
         window: costs.window.into(),
         ghz: costs.ghz,
         instruction_ns: 1.0 / (costs.width * INSTRUCTIONS_PER_ADDITION * costs.ghz),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ways_of_a_tlb_divide_its_entries() {
+        let ways = |entries| tlb_level(entries).ways;
+        assert_eq!([72, 64, 1536, 3072, 2047].map(ways), [12, 8, 12, 12, 1]);
     }
 }

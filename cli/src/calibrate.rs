@@ -198,6 +198,24 @@ fn core(calibration: &Calibration) -> Table {
             "tlb second_level_ns",
         ),
         figure("walk_ns", costs.tlb.walk_ns, "ns", "tlb walk_ns"),
+        figure(
+            "most_walks",
+            costs.tlb.most_walks.into(),
+            "page tables at once",
+            "",
+        ),
+        Figure {
+            name: "first_entries",
+            value: costs.tlb.entries.map(|[first, _]| first.into()),
+            unit: "pages",
+            measured_as: "",
+        },
+        Figure {
+            name: "second_entries",
+            value: costs.tlb.entries.map(|[_, second]| second.into()),
+            unit: "pages",
+            measured_as: "",
+        },
         figure("fault_ns", costs.fault_ns, "ns", "fault_ns"),
         Figure {
             name: "transfer_ns",

@@ -56,7 +56,14 @@ pub struct TlbCosts {
     pub second_level_ns: f64,
     /// If page tables must be read.
     pub walk_ns: f64,
+    /// Page tables that a core reads at once.
+    pub most_walks: u32,
+    /// Pages of the smallest size that the first and the second level have; none if that isn't known.
+    pub entries: Option<[u32; 2]>,
 }
+
+/// Page tables that a core reads at once, if that isn't known: between the 2 of Intel's Skylake and the 6 of AMD's Zen 3.
+pub const DEFAULT_WALKS: u32 = 4;
 
 /// A figure's name and value, and the least and the most that a machine may have.
 struct Bounds(String, f64, f64, f64);
@@ -159,6 +166,7 @@ impl MemoryCosts {
                 MOST_NS,
             ),
             Bounds("tlb: walk_ns".into(), self.tlb.walk_ns, 0.0, MOST_NS),
+            Bounds("tlb: most_walks".into(), self.tlb.most_walks.into(), 1.0, 64.0),
             Bounds("fault_ns".into(), self.fault_ns, 0.0, MOST_NS),
         ];
         for level in &self.levels {
@@ -171,6 +179,12 @@ impl MemoryCosts {
                     size as f64,
                 )
             }));
+        }
+        for (name, entries) in ["first_entries", "second_entries"]
+            .iter()
+            .zip(self.tlb.entries.iter().flatten())
+        {
+            figures.push(Bounds(format!("tlb: {name}"), (*entries).into(), 1.0, 65536.0));
         }
         figures.extend(self.transfer_ns.map(|ns| time("transfer_ns".into(), ns)));
         for level in &self.levels {

@@ -70,8 +70,8 @@ fn name_in(cpuinfo: &str) -> String {
     }
 }
 
-/// Name and reorder buffer, by the part number of the core's Technical Reference Manual. The buffers: Arm's presentations
-/// of the cores at Hot Chips and in "Arm Neoverse Platforms".
+/// Name and reorder buffer, by the part number of the core's Technical Reference Manual. The buffers are estimates: those of
+/// Arm's presentations of the cores at Hot Chips and in "Arm Neoverse Platforms", which couldn't be read again.
 fn arm_core(part: u32) -> Option<(&'static str, u32)> {
     Some(match part {
         0xd0c => ("Neoverse N1", 128),
@@ -86,8 +86,8 @@ fn window_in(cpuinfo: &str) -> u32 {
     known_window(cpuinfo).unwrap_or(DEFAULT_WINDOW)
 }
 
-/// Reorder buffers by CPUID's family and model: Intel's "64 and IA-32 Architectures Optimization Reference Manual"; AMD's
-/// Software Optimization Guides for families 17h, 19h and 1Ah.
+/// Reorder buffers by CPUID's family and model. They are estimates: those of Intel's "64 and IA-32 Architectures Optimization Reference Manual"; AMD's
+/// Software Optimization Guides for families 17h, 19h and 1Ah, which couldn't be read again.
 fn known_window(cpuinfo: &str) -> Option<u32> {
     if number(cpuinfo, "CPU implementer") == Some(ARM) {
         return Some(arm_core(number(cpuinfo, "CPU part")?)?.1);

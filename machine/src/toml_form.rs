@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde::Deserialize;
 
 use crate::calibration::{Calibration, Measured};
-use crate::costs::{LevelCosts, MemoryCosts, TlbCosts, DEFAULT_FAULT_NS, DEFAULT_WINDOW};
+use crate::costs::{LevelCosts, MemoryCosts, TlbCosts, DEFAULT_FAULT_NS, DEFAULT_WALKS, DEFAULT_WINDOW};
 use crate::error::CostsError;
 
 #[derive(Deserialize)]
@@ -29,6 +29,10 @@ struct Document {
 struct TlbTable {
     second_level_ns: f64,
     walk_ns: f64,
+    most_walks: Option<u32>,
+    /// Both or none.
+    first_entries: Option<u32>,
+    second_entries: Option<u32>,
 }
 
 #[derive(Deserialize)]
@@ -79,11 +83,16 @@ impl MemoryCosts {
         let TlbCosts {
             second_level_ns,
             walk_ns,
+            most_walks,
+            entries,
         } = self.tlb;
         let _ = write!(
             text,
-            "\n[tlb]\nsecond_level_ns = {second_level_ns:?}\nwalk_ns = {walk_ns:?}\n"
+            "\n[tlb]\nsecond_level_ns = {second_level_ns:?}\nwalk_ns = {walk_ns:?}\nmost_walks = {most_walks}\n"
         );
+        if let Some([first, second]) = entries {
+            let _ = write!(text, "first_entries = {first}\nsecond_entries = {second}\n");
+        }
         for level in &self.levels {
             let _ = write!(text, "\n[[level]]\nname = {}\n", quoted(&level.name));
             if let Some(size) = level.size_bytes {
@@ -110,10 +119,7 @@ impl Calibration {
             processor: document.processor,
             ghz: document.ghz,
             levels: document.level.into_iter().map(LevelTable::costs).collect(),
-            tlb: TlbCosts {
-                second_level_ns: document.tlb.second_level_ns,
-                walk_ns: document.tlb.walk_ns,
-            },
+            tlb: document.tlb.costs(),
             transfer_ns: document.transfer_ns,
             fault_ns: document.fault_ns.unwrap_or(DEFAULT_FAULT_NS),
             most_misses: document.most_misses,
@@ -145,6 +151,18 @@ impl Calibration {
             let _ = writeln!(text, "{} = {share:?}", quoted(name));
         }
         text
+    }
+}
+
+impl TlbTable {
+    fn costs(self) -> TlbCosts {
+        let entries = self.first_entries.zip(self.second_entries);
+        TlbCosts {
+            second_level_ns: self.second_level_ns,
+            walk_ns: self.walk_ns,
+            most_walks: self.most_walks.unwrap_or(DEFAULT_WALKS),
+            entries: entries.map(|(first, second)| [first, second]),
+        }
     }
 }
 
@@ -209,6 +227,8 @@ mod tests {
             tlb: TlbCosts {
                 second_level_ns: 2.0,
                 walk_ns: 7.75,
+                most_walks: 6,
+                entries: Some([72, 3072]),
             },
             fault_ns: 640.5,
             transfer_ns: Some(50.5),
@@ -260,6 +280,16 @@ mod tests {
                 "most_misses = 12",
                 "most_misses = 5000",
                 "most_misses = 5000; expected 1 to 1024",
+            ),
+            (
+                "most_walks = 6",
+                "most_walks = 0",
+                "tlb: most_walks = 0; expected 1",
+            ),
+            (
+                "second_entries = 3072",
+                "second_entries = 0",
+                "tlb: second_entries = 0; expected 1",
             ),
             (
                 "walk_ns = 7.75",

@@ -141,6 +141,8 @@ pub struct SiteWork {
     /// Instructions of the compiler's intermediate code since the access before it in its basic block, in which divisions
     /// count as 16 and calls as 8.
     pub instructions: u32,
+    /// Instructions that a core could execute, at five in a cycle, while the access's loop waits for values that it carries.
+    pub waits: u32,
     /// Sites whose loaded values the address follows from.
     pub loads: Vec<SiteId>,
     /// Whether the address also follows from an argument, or from the result of a call.

@@ -33,6 +33,7 @@ fn table(work: Vec<TableWork>) -> Table {
 fn work(loads: Vec<u32>) -> TableWork {
     TableWork {
         instructions: 300,
+        waits: loads.len() as u32,
         from_elsewhere: loads.is_empty(),
         loads,
     }
@@ -42,6 +43,15 @@ fn work(loads: Vec<u32>) -> TableWork {
 fn it_is_read_as_it_was_written() {
     let written = table(vec![work(vec![1, 0]), work(vec![])]);
     assert_eq!(Table::parse(&written.encode()), Ok(written));
+}
+
+#[test]
+fn sites_that_wait_for_nothing_say_nothing_of_it() {
+    let without = table(vec![work(vec![]), work(vec![])]);
+    let mut with = without.clone();
+    with.work.as_mut().unwrap()[1].waits = 1;
+    assert_eq!(Table::parse(&without.encode()), Ok(without.clone()));
+    assert_eq!(with.encode().len(), without.encode().len() + 3);
 }
 
 #[test]

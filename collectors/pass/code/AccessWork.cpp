@@ -10,12 +10,14 @@
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/PatternMatch.h"
 
 #include "llvm/Support/raw_ostream.h"
 
 #include <optional>
 
 using namespace llvm;
+using namespace llvm::PatternMatch;
 
 namespace trackway {
 
@@ -26,6 +28,8 @@ constexpr unsigned MostValues = 64;
 
 constexpr uint32_t DivisionWork = 16;
 constexpr uint32_t CallWork = 8;
+// More than an instruction becomes, but for absurd vectors.
+constexpr uint32_t MostWork = 64;
 // What a core does while it waits for a value.
 constexpr uint32_t InstructionsPerCycle = 5;
 
@@ -60,8 +64,45 @@ void findLoads(const Value *Address, const AccessNumbers &LoadOf, AccessWork &Wo
     }
 }
 
-uint32_t workOf(const Instruction &I) {
-    if (becomesNoCode(I))
+// A jump is one instruction with the comparison just before it, and none where the next block follows anyway.
+bool isPartOfAnother(const Instruction &I) {
+    auto *Jump = dyn_cast<BranchInst>(&I);
+    if (!Jump)
+        return false;
+    if (Jump->isUnconditional())
+        return true;
+    auto *Condition = dyn_cast<ICmpInst>(Jump->getCondition());
+    return Condition && Condition->hasOneUse() && Condition->getParent() == I.getParent();
+}
+
+constexpr auto CostKind = TargetTransformInfo::TCK_SizeAndLatency;
+
+// A product with a constant of two bits becomes a shift and an addition, which for single numbers mostly are one instruction.
+bool isSimpleProduct(const Instruction &I) {
+    const APInt *Factor;
+    return match(&I, m_Mul(m_Value(), m_APInt(Factor))) && Factor->popcount() <= 2;
+}
+
+// Instructions of the processor for each register that a value takes; none if only the compiler's costs tell. For processors
+// in general, they count simple operations on vectors as the slowest of them executes them.
+std::optional<unsigned> instructionsByRegister(const Instruction &I) {
+    if (isSimpleProduct(I))
+        return I.getType()->isVectorTy() ? 2 : 1;
+    if (I.getOpcode() == Instruction::Mul)
+        return std::nullopt;
+    if (isa<BinaryOperator, UnaryOperator, CmpInst, SelectInst, LoadInst, StoreInst>(I))
+        return 1;
+    return std::nullopt;
+}
+
+// The address of an element that a loop's variable counts: code generation counts the address instead.
+bool isCounted(const Instruction &I) {
+    auto *Address = dyn_cast<GetElementPtrInst>(&I);
+    return Address && all_of(Address->indices(), [](const Use &Index) { return isa<Constant, PHINode>(Index); });
+}
+
+uint32_t workOf(const Instruction &I, const TargetTransformInfo &Costs) {
+    if (becomesNoCode(I) || isPartOfAnother(I) || isCounted(I))
         return 0;
     switch (I.getOpcode()) {
     case Instruction::SDiv:
@@ -77,8 +118,19 @@ uint32_t workOf(const Instruction &I) {
         break;
     }
     if (auto *II = dyn_cast<IntrinsicInst>(&I))
-        return II->getIntrinsicID() == Intrinsic::sqrt ? DivisionWork : 1;
-    return isa<CallBase>(I) ? CallWork : 1;
+        if (II->getIntrinsicID() == Intrinsic::sqrt)
+            return DivisionWork;
+    if (isa<CallBase>(I) && !isa<IntrinsicInst>(I))
+        return CallWork;
+    if (std::optional<unsigned> ByRegister = instructionsByRegister(I)) {
+        Type *Whole = isa<StoreInst, CmpInst>(I) ? I.getOperand(0)->getType() : I.getType();
+        return std::min(*ByRegister * std::max(Costs.getNumberOfParts(Whole), 1u), MostWork);
+    }
+    InstructionCost Cost = Costs.getInstructionCost(&I, CostKind);
+    uint32_t Instructions = 0;
+    while (Instructions < MostWork && Cost > Instructions)
+        ++Instructions;
+    return Cost.isValid() ? Instructions : 1;
 }
 
 // Cycles from the operands to the value, as on common processors. What a load waits for isn't known here.
@@ -160,13 +212,14 @@ void addRecurrences(const Function &F, const DenseMap<const BasicBlock *, Access
                 Last = Of;
         }
         if (Last)
-            Last->Instructions += std::max(All, InstructionsPerCycle * cyclesOfRecurrence(*L)) - All;
+            Last->Waits += std::max(All, InstructionsPerCycle * cyclesOfRecurrence(*L)) - All;
     }
 }
 
 } // namespace
 
-std::vector<AccessWork> workOfAccesses(const Function &F, ArrayRef<const Access *> Accesses) {
+std::vector<AccessWork> workOfAccesses(const Function &F, ArrayRef<const Access *> Accesses,
+                                       const TargetTransformInfo &Costs) {
     std::vector<AccessWork> Works(Accesses.size());
     AccessNumbers LoadOf, FirstOf;
     for (auto [Number, A] : enumerate(Accesses)) {
@@ -182,8 +235,9 @@ std::vector<AccessWork> workOfAccesses(const Function &F, ArrayRef<const Access 
         uint32_t Since = 0;
         AccessWork *Last = nullptr;
         for (const Instruction &I : BB) {
-            Since += workOf(I);
-            WorkOf[&BB] += workOf(I);
+            uint32_t Own = workOf(I, Costs);
+            Since += Own;
+            WorkOf[&BB] += Own;
             auto It = FirstOf.find(&I);
             if (It == FirstOf.end())
                 continue;
@@ -202,6 +256,8 @@ std::vector<AccessWork> workOfAccesses(const Function &F, ArrayRef<const Access 
 void printWork(raw_ostream &OS, ArrayRef<AccessWork> Works) {
     for (auto [Number, Work] : enumerate(Works)) {
         OS << "  work " << Number << ": " << Work.Instructions << " instructions";
+        if (Work.Waits)
+            OS << ", waits for " << Work.Waits;
         for (uint32_t Load : Work.Loads)
             OS << ", after " << Load;
         OS << (Work.FromElsewhere ? ", from elsewhere\n" : "\n");

@@ -23,9 +23,11 @@
 #include "table/ModuleDescriptor.h"
 #include "table/ModuleTable.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
@@ -41,11 +43,14 @@ namespace trackway {
 
 namespace {
 
+using TargetCosts = function_ref<const TargetTransformInfo &(const Function &)>;
+
 class ModuleRecorder {
   public:
     ModuleRecorder(Module &M, const Options &O, const Filter &Filters, const ValueSelection &Selection,
-                   const Allocators &Allocs, const LibraryEffects &Library, raw_ostream *Plans, raw_ostream *Flows)
-        : M(M), O(O), Plans(Plans), Flows(Flows), Filters(Filters), Allocs(Allocs), Library(Library), Names(M),
+                   const Allocators &Allocs, const LibraryEffects &Library, raw_ostream *Plans, raw_ostream *Flows,
+                   TargetCosts CostsOf)
+        : M(M), O(O), Plans(Plans), Flows(Flows), CostsOf(CostsOf), Filters(Filters), Allocs(Allocs), Library(Library), Names(M),
           Values(M, Selection), Reference(M), RecordsOrder(O.RecordOrder && hasClock(M)), Table(M, Names, flags()) {}
 
     bool run() {
@@ -157,7 +162,7 @@ class ModuleRecorder {
         std::vector<const Access *> Accesses;
         for (const NamedAccess &N : R.Accesses)
             Accesses.push_back(&N.A);
-        std::vector<AccessWork> Works = workOfAccesses(F, Accesses);
+        std::vector<AccessWork> Works = workOfAccesses(F, Accesses, CostsOf(F));
         if (Plans)
             printWork(*Plans, Works);
         for (auto [N, Work] : zip(R.Accesses, Works))
@@ -298,6 +303,7 @@ class ModuleRecorder {
     Module &M;
     const Options &O;
     raw_ostream *Plans, *Flows;
+    TargetCosts CostsOf;
     const Filter &Filters;
     const Allocators &Allocs;
     const LibraryEffects &Library;
@@ -323,7 +329,7 @@ bool reportError(Module &M, Error E) {
 
 } // namespace
 
-PreservedAnalyses RecordPass::run(Module &M, ModuleAnalysisManager &) {
+PreservedAnalyses RecordPass::run(Module &M, ModuleAnalysisManager &Analyses) {
     if (isEmbedded(M)) {
         removeLabels(M);
         return PreservedAnalyses::all();
@@ -340,8 +346,12 @@ PreservedAnalyses RecordPass::run(Module &M, ModuleAnalysisManager &) {
     auto Library = LibraryEffects::load(O.LibraryFiles);
     if (reportError(M, Library.takeError()))
         return PreservedAnalyses::all();
-    return ModuleRecorder(M, O, *Filters, *Selection, *Allocs, *Library, Plans, Flows).run() ? PreservedAnalyses::none()
-                                                                                             : PreservedAnalyses::all();
+    auto &OfFunctions = Analyses.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
+    auto CostsOf = [&](const Function &F) -> const TargetTransformInfo & {
+        return OfFunctions.getResult<TargetIRAnalysis>(const_cast<Function &>(F));
+    };
+    ModuleRecorder Recorder(M, O, *Filters, *Selection, *Allocs, *Library, Plans, Flows, CostsOf);
+    return Recorder.run() ? PreservedAnalyses::none() : PreservedAnalyses::all();
 }
 
 } // namespace trackway

@@ -166,6 +166,10 @@ void ModuleTable::addWork(const AccessWork &W) {
     for (uint32_t Load : W.Loads)
         varint(OS, FirstSiteOfFunction + Load);
     ++WorkList.Count;
+    raw_string_ostream Waits(WaitsList.Bytes);
+    varint(Waits, W.Waits);
+    ++WaitsList.Count;
+    AnyWaits |= W.Waits != 0;
 }
 
 void ModuleTable::addAllocationSite(const NamedAllocation &N, uint32_t Function) {
@@ -386,13 +390,15 @@ std::string ModuleTable::serialize() const {
         WriteList(Complete.ChecksumList);
     if (Flags & HasWork)
         WriteList(Complete.WorkList);
+    if (AnyWaits)
+        WriteList(Complete.WaitsList);
 
     bool Packed = packBody(Text);
     std::string Table;
     raw_string_ostream Out(Table);
     Out << StringRef("TWTABLE\0", 8);
     fixed(Out, Version, 2);
-    fixed(Out, Flags | (AnyChecksum ? HasChecksums : 0) | (Packed ? IsPacked : 0), 2);
+    fixed(Out, Flags | (AnyChecksum ? HasChecksums : 0) | (AnyWaits ? HasWaits : 0) | (Packed ? IsPacked : 0), 2);
     fixed(Out, NextCounter, 4);
     fixed(Out, contentHash(Text), 8);
     fixed(Out, Text.size(), 8);

@@ -26,7 +26,8 @@ class ModuleTable {
         HasFlow = 32,
         HasChecksums = 64,
         IsPacked = 128,
-        HasWork = 256
+        HasWork = 256,
+        HasWaits = 512
     };
 
     ModuleTable(const llvm::Module &M, const Namer &Names, uint16_t Flags);
@@ -80,7 +81,8 @@ class ModuleTable {
     llvm::StringSet<> NotedTypes, NotedChecksums;
     uint32_t FirstSiteOfFunction = 0, FirstAllocationOfFunction = 0;
     Body StringList, SymbolList, LocationList, FunctionList, SiteList, AllocationList, SegmentList, TypeList,
-        DerivedList, BlockList, CalleeList, StepList, FlowList, ChecksumList, WorkList;
+        DerivedList, BlockList, CalleeList, StepList, FlowList, ChecksumList, WorkList, WaitsList;
+    bool AnyWaits = false;
 };
 
 } // namespace trackway

@@ -28,7 +28,7 @@ pub fn start_info(
             .map(|path| path.display().to_string())
             .unwrap_or_default(),
         host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
-        cpu_model: cpu_model(&fs::read_to_string("/proc/cpuinfo").unwrap_or_default()),
+        cpu_model: trackway_machine::processor_name(),
         caches: caches(Path::new(CACHES)),
         trackway_version: env!("CARGO_PKG_VERSION").to_owned(),
         codec: codec_name(options.compression).to_owned(),
@@ -57,14 +57,6 @@ fn codec_name(compression: Compression) -> &'static str {
         Compression::Auto => "auto",
         Compression::Columns => "columns",
     }
-}
-
-fn cpu_model(cpuinfo: &str) -> String {
-    let line = cpuinfo.lines().find(|line| line.starts_with("model name"));
-    let model = line
-        .and_then(|line| line.split_once(':'))
-        .map(|(_, model)| model.trim());
-    model.unwrap_or(std::env::consts::ARCH).to_owned()
 }
 
 /// The same of a program that the recorder didn't start, as far as the system says.

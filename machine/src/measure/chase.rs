@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use super::arena::Arena;
+use crate::costs::LINE_BYTES;
 
 /// Chases that can run at once. Each has this part of a window.
 pub const MOST_CHAINS: usize = 32;
@@ -24,6 +25,7 @@ pub struct Chase {
     /// By window, the places where chases at once begin.
     begins: Vec<[Place; MOST_CHAINS]>,
     next_window: usize,
+    chance: Chance,
 }
 
 impl Chase {
@@ -46,6 +48,7 @@ impl Chase {
             places,
             begins: begins.collect(),
             next_window: 0,
+            chance: Chance::new(),
         }
     }
 
@@ -76,6 +79,22 @@ impl Chase {
     pub fn ns_per_load(&mut self, loads: usize) -> f64 {
         let begin = Instant::now();
         [self.at] = self.run([self.at], loads);
+        begin.elapsed().as_nanos() as f64 / loads as f64
+    }
+
+    /// Time per load of lines by chance among these first bytes, where each load waits for the one before. Of a cycle that
+    /// is larger than a cache, one that lets the oldest line go has nothing; of these it has a part.
+    pub fn ns_per_load_by_chance(&mut self, bytes: usize, loads: usize) -> f64 {
+        let words = self.arena.words();
+        let lines = bytes / LINE_BYTES as usize;
+        let mut low_bits = 0;
+        let begin = Instant::now();
+        for _ in 0..loads {
+            let word = self.chance.below(lines) * (LINE_BYTES as usize / size_of::<u64>());
+            // What stands there is the address of a line: its lowest bits are 0, which the compiler doesn't know.
+            low_bits = words[word | low_bits] as usize & 7;
+        }
+        std::hint::black_box(low_bits);
         begin.elapsed().as_nanos() as f64 / loads as f64
     }
 
@@ -121,18 +140,30 @@ pub fn shuffled(count: usize) -> Vec<u32> {
 /// The numbers below `count`: each `window` of them in random order, and the windows one after the other.
 fn windowed(count: usize, window: usize) -> Vec<u32> {
     let mut order: Vec<u32> = (0..count as u32).collect();
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut chance = Chance::new();
     for part in order.chunks_mut(window) {
         for last in (1..part.len()).rev() {
-            // Marsaglia's xorshift64.
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            let chosen = (u128::from(state) * (last as u128 + 1)) >> 64;
-            part.swap(last, chosen as usize);
+            part.swap(last, chance.below(last + 1));
         }
     }
     order
+}
+
+/// Numbers by chance, the same in each run: Marsaglia's xorshift64.
+#[derive(Debug)]
+struct Chance(u64);
+
+impl Chance {
+    fn new() -> Chance {
+        Chance(0x9e37_79b9_7f4a_7c15)
+    }
+
+    fn below(&mut self, count: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        ((u128::from(self.0) * count as u128) >> 64) as usize
+    }
 }
 
 #[cfg(test)]

@@ -30,6 +30,8 @@ struct WorkingSet {
     bytes: usize,
     chase: Chase,
     latency: Rounds,
+    /// Of loads by chance.
+    by_chance: Rounds,
 }
 
 /// A level, and what was measured of it.
@@ -51,16 +53,22 @@ impl WorkingSet {
             bytes,
             chase: Chase::dense(arena, bytes, LINE_BYTES as usize),
             latency: Rounds::default(),
+            by_chance: Rounds::default(),
         })
     }
 
     fn pass(&mut self) {
-        let loads = (ROUND_NS / self.chase.ns_per_load(1000)) as usize;
-        self.latency.add(
-            (0..ROUNDS)
-                .map(|_| self.chase.ns_per_load(loads.max(1000)))
-                .collect(),
-        );
+        let loads = (ROUND_NS / self.chase.ns_per_load(1000)).max(1000.0) as usize;
+        let chase = &mut self.chase;
+        self.latency
+            .add((0..ROUNDS).map(|_| chase.ns_per_load(loads)).collect());
+    }
+
+    fn pass_by_chance(&mut self) {
+        let loads = (ROUND_NS / self.chase.ns_per_load_by_chance(self.bytes, 1000)).max(1000.0) as usize;
+        let (chase, bytes) = (&mut self.chase, self.bytes);
+        let round = |_| chase.ns_per_load_by_chance(bytes, loads);
+        self.by_chance.add((0..ROUNDS).map(round).collect());
     }
 }
 
@@ -96,6 +104,7 @@ impl Level {
                 bytes,
                 chase,
                 latency: Rounds::default(),
+                by_chance: Rounds::default(),
             }],
             line: Rounds::default(),
             next_word: 0,
@@ -108,6 +117,9 @@ impl Level {
                 set.chase.warm();
             }
             set.pass();
+            if self.size_bytes.is_some() {
+                set.pass_by_chance();
+            }
         }
         if self.size_bytes.is_some() {
             self.sets[0].chase.warm();
@@ -140,11 +152,11 @@ impl Level {
     }
 
     /// What of the cache was found, if it wasn't all: of each working set, the loads that were as fast as those of the
-    /// smallest, where the others took as long as memory does.
+    /// smallest, where the others took as long as memory does. Loads are by chance, as each finds a line that is there.
     fn found_bytes(&self, size_bytes: u64, memory_ns: f64) -> Option<u64> {
-        let fast_ns = self.latency_ns()?;
+        let fast_ns = self.sets[0].by_chance.value()?;
         let found = |set: &WorkingSet| {
-            let slow = ((set.latency.value()? - fast_ns) / (memory_ns - fast_ns)).clamp(0.0, 1.0);
+            let slow = ((set.by_chance.value()? - fast_ns) / (memory_ns - fast_ns)).clamp(0.0, 1.0);
             Some(((1.0 - slow) * set.bytes as f64) as u64)
         };
         let most = self.sets.iter().filter_map(found).max()?;
@@ -166,10 +178,10 @@ impl Level {
     /// What to say if half of the cache is slower than a part of it: other programs or other virtual machines use it, or
     /// the host gives this machine a part only.
     pub fn note(&self) -> Option<String> {
-        let limit = self.latency_ns()? * STILL_IN_CACHE;
-        let fits = |set: &&WorkingSet| set.latency.value().is_some_and(|latency| latency <= limit);
+        let limit = self.sets[0].by_chance.value()? * STILL_IN_CACHE;
+        let fits = |set: &&WorkingSet| set.by_chance.value().is_some_and(|ns| ns <= limit);
         let (largest, fitting) = (self.sets.last()?, self.sets.iter().take_while(fits).last()?);
-        let slow_ns = largest.latency.value()?;
+        let slow_ns = largest.by_chance.value()?;
         (fitting.bytes < largest.bytes).then(|| {
             format!(
                 "{}: of {} KiB, {} were found in the cache, and {} took {slow_ns:.0} ns per load: others have the rest",

@@ -3,6 +3,7 @@
 mod arena;
 mod chase;
 mod core_speed;
+mod entries;
 mod fault;
 mod level;
 mod overlap;
@@ -109,7 +110,11 @@ impl Bench {
         let caches = caches(home);
         let last_bytes = caches.last().ok_or(CostsError::NoCaches)?.size_bytes;
         let of_caches: u64 = caches.iter().map(|cache| cache.size_bytes).sum();
-        let memory_bytes = memory_bytes(last_bytes, of_caches + Tlb::needed_bytes(), allowed_bytes())?;
+        let memory_bytes = memory_bytes(
+            last_bytes,
+            of_caches + Tlb::needed_bytes() + fault::needed_bytes(),
+            allowed_bytes(),
+        )?;
         let mut levels = Vec::new();
         let mut bytes_before = None;
         for cache in caches {

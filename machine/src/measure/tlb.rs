@@ -6,6 +6,7 @@ use rustix::param::page_size;
 
 use super::arena::{Arena, Pages};
 use super::chase::{shuffled, Chase};
+use super::entries::tlb_entries;
 use super::rounds::{rounded, Rounds};
 use crate::costs::{TlbCosts, LINE_BYTES};
 
@@ -18,11 +19,15 @@ const SPACING_PAGES: usize = 4;
 const ROUNDS: usize = 60;
 /// Fewer than a thread can do before another one has its turn.
 const LOADS: usize = 5_000;
+/// Chases that walk at once. More than there are walkers, and few enough that misses of the data don't bound them.
+const CHASES_AT_ONCE: usize = 16;
 
 #[derive(Debug)]
 pub struct Tlb {
     chases: [Chase; 4],
     rounds: [Rounds; 4],
+    /// Loads that walk, many at once.
+    at_once: Rounds,
 }
 
 /// What is compared: the same number of lines, close together in a huge page and each in a page of its own.
@@ -46,6 +51,7 @@ impl Tlb {
                 sparse(PAGES_TO_WALK)?,
             ],
             rounds: Default::default(),
+            at_once: Rounds::default(),
         })
     }
 
@@ -54,15 +60,23 @@ impl Tlb {
             chase.warm();
             all.add((0..ROUNDS).map(|_| chase.ns_per_load(LOADS)).collect());
         }
+        let many = &mut self.chases[MANY_PAGES];
+        let round = |_| many.ns_per_load_at_once(CHASES_AT_ONCE, PAGES_TO_WALK / CHASES_AT_ONCE);
+        self.at_once.add((0..ROUNDS).map(round).collect());
     }
 
     pub fn costs(&self) -> Option<TlbCosts> {
         let ns = |index: usize| self.rounds[index].value();
         let second_level_ns = rounded((ns(FEW_PAGES)? - ns(DENSE_FEW)?).max(0.0));
+        // A walk begins when the second level has missed.
+        let walk_ns = rounded(ns(MANY_PAGES)? - ns(DENSE_MANY)?).max(second_level_ns);
+        // By Little's law, as each load walks.
+        let most_walks = (walk_ns / self.at_once.value()?).round();
         Some(TlbCosts {
             second_level_ns,
-            // A walk begins when the second level has missed.
-            walk_ns: rounded(ns(MANY_PAGES)? - ns(DENSE_MANY)?).max(second_level_ns),
+            walk_ns,
+            most_walks: most_walks.clamp(1.0, CHASES_AT_ONCE as f64) as u32,
+            entries: tlb_entries(),
         })
     }
 

@@ -60,6 +60,7 @@ pub(super) fn merge_work(program: &mut Program, table: &Table, first_site: u32) 
         let loads = work.loads.iter().map(|load| SiteId(first_site + load));
         Some(SiteWork {
             instructions: work.instructions,
+            waits: work.waits,
             loads: loads.collect(),
             from_elsewhere: work.from_elsewhere,
         })

@@ -122,6 +122,7 @@ fn flags_of_the_header_are_the_same() {
         ("HasChecksums", flag::CHECKSUMS),
         ("IsPacked", flag::PACKED),
         ("HasWork", flag::WORK),
+        ("HasWaits", flag::WAITS),
     ];
     let named = expected.map(|(name, bit)| (name.to_owned(), u64::from(bit)));
     assert_eq!(of_pass, named.into());

@@ -45,9 +45,14 @@ impl Table {
             (self.flows.is_some(), flag::FLOW),
             (!self.source_checksums.is_empty(), flag::CHECKSUMS),
             (self.work.is_some(), flag::WORK),
+            (self.has_waits(), flag::WAITS),
         ];
         let set = flags.into_iter().filter(|(is_set, _)| *is_set);
         set.fold(0, |all, (_, bit)| all | bit)
+    }
+
+    fn has_waits(&self) -> bool {
+        self.work.iter().flatten().any(|work| work.waits > 0)
     }
 
     fn body(&self) -> Vec<u8> {
@@ -88,6 +93,9 @@ impl Table {
         encoder.checksums(&self.source_checksums);
         if let Some(work) = &self.work {
             encoder.list(work, Encoder::work);
+            if self.has_waits() {
+                encoder.list(work, |encoder, work| encoder.varint(work.waits.into()));
+            }
         }
         encoder.out
     }

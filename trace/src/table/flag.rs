@@ -9,7 +9,8 @@ pub(crate) const FLOW: u16 = 32;
 pub(crate) const CHECKSUMS: u16 = 64;
 pub(crate) const PACKED: u16 = 128;
 pub(crate) const WORK: u16 = 256;
+pub(crate) const WAITS: u16 = 512;
 
 /// All of them.
 pub(crate) const KNOWN: u16 =
-    ORACLE | CALLS | ORDER | COUNTS | MACHINE_CODE | FLOW | CHECKSUMS | PACKED | WORK;
+    ORACLE | CALLS | ORDER | COUNTS | MACHINE_CODE | FLOW | CHECKSUMS | PACKED | WORK | WAITS;

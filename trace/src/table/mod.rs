@@ -126,6 +126,8 @@ pub struct Table {
 pub struct TableWork {
     /// Instructions of the compiler's intermediate code since the access before it.
     pub instructions: u32,
+    /// Instructions that a core could execute while the access's loop waits for values that it carries.
+    pub waits: u32,
     /// Sites whose loaded values the address follows from.
     pub loads: Vec<u32>,
     /// Whether the address also follows from an argument, or from the result of a call.

@@ -138,6 +138,9 @@ impl Parser<'_> {
         if flags & flag::WORK != 0 {
             self.table.work = Some(self.work_of_sites()?);
         }
+        if flags & flag::WAITS != 0 {
+            self.waits_of_sites()?;
+        }
         if self.cursor.remaining() != 0 {
             return self
                 .cursor
@@ -240,6 +243,19 @@ impl Parser<'_> {
         }
     }
 
+    fn waits_of_sites(&mut self) -> Result<()> {
+        let waits = self.list(1, "waits of sites", |parser| parser.cursor.number("waits"))?;
+        let work = self.table.work.as_deref_mut().unwrap_or_default();
+        if waits.len() != work.len() {
+            let what = format!("waits of {} sites, but the work of {}", waits.len(), work.len());
+            return self.cursor.error(what);
+        }
+        work.iter_mut()
+            .zip(waits)
+            .for_each(|(work, waits)| work.waits = waits);
+        Ok(())
+    }
+
     fn work(&mut self) -> Result<TableWork> {
         let instructions = self.cursor.number("instructions")?;
         let what = self.cursor.varint("number of loads")?;
@@ -249,6 +265,7 @@ impl Parser<'_> {
         }
         Ok(TableWork {
             instructions,
+            waits: 0,
             loads,
             from_elsewhere: what & 1 != 0,
         })

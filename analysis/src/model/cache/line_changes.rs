@@ -50,6 +50,11 @@ impl LineChanges {
         (self.next < self.count).then_some(self.next)
     }
 
+    /// Other lines than the run's were accessed, and may have displaced them.
+    pub(crate) fn displaced(&mut self) {
+        self.few = false;
+    }
+
     /// To be called after that iteration was simulated. `changed` says whether it changed anything but the order of
     /// use.
     #[inline]

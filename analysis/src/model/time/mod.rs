@@ -5,6 +5,7 @@
 mod branches;
 mod core;
 mod costs;
+mod detours;
 mod sites;
 
 use std::collections::btree_map::Entry;
@@ -32,8 +33,10 @@ impl Machine {
     /// waited for anything.
     pub fn cycles_of_work(&self, program: &Program, counters: &[SiteCounters]) -> u64 {
         let sites = TimedSites::of(program);
-        let instructions =
-            |(site, counters): (usize, &SiteCounters)| sites.instructions(site) * counters.accesses as f64;
+        let instructions = |(site, counters): (usize, &SiteCounters)| {
+            let (instructions, waits) = sites.instructions_and_waits(site);
+            (instructions + waits) * counters.accesses as f64
+        };
         let counters = counters.iter().enumerate().take(sites.count());
         let all: f64 = counters.map(instructions).sum();
         self.cycles(all * self.costs.instruction_ns)
@@ -145,6 +148,9 @@ fn levels_of<'l>(all: &'l mut BTreeMap<u32, Levels>, key: u32, machine: &Machine
     }
 }
 
+/// What the system fills with zeros just before the program goes on.
+const ZEROED_BYTES: u64 = 4096;
+
 /// Caches, and what accesses have done in them.
 #[derive(Debug)]
 struct Levels {
@@ -183,6 +189,36 @@ impl Levels {
         let last = access.address.saturating_add(access.length.saturating_sub(1));
         let pages = access.address / self.page_bytes..=last / self.page_bytes;
         pages.map(|page| u64::from(self.pages.insert(page))).sum()
+    }
+
+    /// The system fills new pages with zeros, which leaves their lines in the caches: they don't come from memory. A part of
+    /// 4 KiB of a larger page is filled last, the one that is accessed. `site` is that of the system's accesses.
+    fn provide(&mut self, access: &Access, served: &mut Served, memory: usize, site: usize) {
+        let mut filled = served.new_pages * ZEROED_BYTES / self.line_bytes;
+        served.level = 0;
+        for level in (1..=memory).rev() {
+            for lines in [&mut served.lines[level], &mut served.prefetched[level]] {
+                let from_zeros = filled.min(*lines);
+                *lines -= from_zeros;
+                filled -= from_zeros;
+            }
+            if served.lines[level] > 0 {
+                served.level = served.level.max(level);
+            }
+        }
+        if access.length <= ZEROED_BYTES {
+            let zeroed = Access {
+                site,
+                address: access.address / ZEROED_BYTES * ZEROED_BYTES,
+                length: ZEROED_BYTES,
+                is_write: true,
+                ..*access
+            };
+            self.simulator.access(&zeroed, &mut Outcome::default());
+            self.seen = self.simulator.totals();
+            self.seen_changes = self.simulator.changes();
+            self.changes.displaced();
+        }
     }
 
     /// What the last access did, since [`Levels::seen`].
@@ -257,11 +293,15 @@ impl CoreRun<'_> {
             true => {
                 levels.seen_changes = changes;
                 let new_pages = levels.new_pages(&access);
-                Served {
+                let mut served = Served {
                     line,
                     new_pages,
                     ..levels.served(self.costs, self.memory)
+                };
+                if new_pages > 0 {
+                    levels.provide(&access, &mut served, self.memory, self.sites.count());
                 }
+                served
             }
             false => Served {
                 line,
@@ -290,8 +330,9 @@ impl CoreRun<'_> {
     fn run_on(&mut self, lanes: &[Lane], count: u64) {
         for lane in lanes {
             let site = lane.site.index();
-            let instructions = self.sites.instructions(site) * count as f64;
-            self.spent[site] += self.core.run_on(instructions, self.costs);
+            let (instructions, waits) = self.sites.instructions_and_waits(site);
+            let count = count as f64;
+            self.spent[site] += self.core.run_on(instructions * count, waits * count, self.costs);
         }
     }
 }

@@ -23,6 +23,8 @@ pub(crate) struct TimedSites {
 #[derive(Debug, Clone)]
 struct TimedSite {
     instructions: f64,
+    /// Instructions that could be executed while its loop waits for values that it carries.
+    waits: f64,
     /// In the list of loads.
     loads: Range<u32>,
     pointer: Option<u32>,
@@ -51,6 +53,7 @@ impl TimedSites {
         let from_elsewhere = work.is_none_or(|work| work.from_elsewhere);
         self.sites.push(TimedSite {
             instructions: work.map_or(USUAL_INSTRUCTIONS, |work| f64::from(work.instructions.max(1))),
+            waits: work.map_or(0.0, |work| work.waits.into()),
             loads: first..self.loads.len() as u32,
             pointer: known(types.accessed).filter(|_| from_elsewhere),
             loads_pointer_to: known(types.pointed_to),
@@ -86,9 +89,11 @@ impl TimedSites {
         self.sites[site].kind != Kind::Load
     }
 
+    /// Instructions until the access has ended, and what could be executed while it waits in the meantime.
     #[inline(always)]
-    pub fn instructions(&self, site: usize) -> f64 {
-        self.sites[site].instructions
+    pub fn instructions_and_waits(&self, site: usize) -> (f64, f64) {
+        let timed = &self.sites[site];
+        (timed.instructions, timed.waits)
     }
 
     #[inline(always)]
@@ -97,6 +102,7 @@ impl TimedSites {
         Work {
             site,
             instructions: timed.instructions,
+            waits: timed.waits,
             loads: &self.loads[timed.loads.start as usize..timed.loads.end as usize],
             pointer: timed.pointer,
             loads_pointer_to: timed.loads_pointer_to,

@@ -4,7 +4,7 @@
 ; A chain: each step follows from the load of the one before. The value's address follows from the same loads.
 define i64 @chain(ptr %list) {
 ; CHECK: work 0: 1 instructions, after 1, from elsewhere
-; CHECK-NEXT: work 1: 4 instructions, after 1, from elsewhere
+; CHECK-NEXT: work 1: 3 instructions, waits for 1, after 1, from elsewhere
 ; CHECK-LABEL: function chain
 entry:
   br label %loop
@@ -26,7 +26,7 @@ done:
 
 ; An address that follows from another load, which follows from none.
 define i32 @gather(i64 %count) {
-; CHECK: work 0: 2 instructions{{$}}
+; CHECK: work 0: 1 instructions{{$}}
 ; CHECK-NEXT: work 1: {{[0-9]+}} instructions, after 0{{$}}
 ; CHECK-LABEL: function gather
 entry:
@@ -58,9 +58,10 @@ define void @division(ptr %p, i64 %x, i64 %y) {
   ret void
 }
 
-; A sum of floating-point numbers takes four cycles for each, whatever else is done: as long as 20 instructions.
+; A sum of floating-point numbers takes four cycles for each, whatever else is done: as long as 20 instructions. The address is
+; counted by the loop, and the jump is one instruction with its comparison.
 define double @sum(ptr %numbers, i64 %count) {
-; CHECK: work 0: 20 instructions, from elsewhere
+; CHECK: work 0: 4 instructions, waits for 16, from elsewhere
 ; CHECK-LABEL: function sum
 entry:
   br label %loop
@@ -75,4 +76,16 @@ loop:
   br i1 %end, label %done, label %loop
 done:
   ret double %more
+}
+
+; A product with 5 of vectors is a shift and an addition; of single numbers, one instruction.
+define void @products(ptr %p, <2 x i64> %x, i64 %y) {
+; CHECK: work 0: 3 instructions, from elsewhere
+; CHECK-NEXT: work 1: 3 instructions, from elsewhere
+; CHECK-LABEL: function products
+  %a = mul <2 x i64> %x, <i64 5, i64 5>
+  store <2 x i64> %a, ptr %p
+  %b = mul i64 %y, 9
+  store i64 %b, ptr %p
+  ret void
 }
