@@ -1,6 +1,7 @@
 //! `trackway advise`.
 
 mod cards;
+mod edits;
 mod simulated;
 
 use std::path::PathBuf;
@@ -29,8 +30,9 @@ use simulated::Subject;
 const STRUCTURES: usize = 8;
 /// Fields are accessed together if no more accesses lie between, as for `trackway layout`.
 const WINDOW: u64 = 100;
-/// Passes over the trace after the first one: two for layouts, and one each for huge pages and for threads apart.
-const PASSES: u64 = 4;
+/// Passes over the trace after the first one, at most: two for layouts, one to find other edits and one for all of them, and
+/// one each for huge pages and for threads apart.
+const PASSES: u64 = 6;
 
 /// Say what to change, and what each change would gain in time
 ///
@@ -80,7 +82,10 @@ impl Question for AdviseArguments {
             let layouts = layout.cards(trace, threads, observer);
             let mut cards = Cards::new(trace.program(), &subject.machine, &layouts);
             cards.add(subject.huge_pages(threads, observer));
-            cards.add(subject.apart(&layouts, threads, observer));
+            cards.add_edits(subject.edits(&layouts, threads, observer));
+            if !cards.has_sharing() {
+                cards.add(subject.apart(&layouts, threads, observer));
+            }
             cards
         });
         let mut findings = cards.findings(self.output.rows());

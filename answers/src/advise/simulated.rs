@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use trackway_analysis::cache::{parse_size, Caches};
+use trackway_analysis::edits;
 use trackway_analysis::layout::LayoutCards;
 use trackway_analysis::site_counts::{Measure, SiteCounters};
 use trackway_analysis::structures::Structures;
@@ -13,6 +14,7 @@ use trackway_analysis::Observer;
 use trackway_trace::Trace;
 
 use super::cards::Card;
+use super::edits::EditCard;
 
 const HUGE_PAGE: &str = "2M";
 
@@ -66,6 +68,30 @@ impl Subject<'_> {
             next: "GLIBC_TUNABLES=glibc.malloc.hugetlb=1 ./prog   (or madvise with MADV_HUGEPAGE), and measure".into(),
             definition: Vec::new(),
         })
+    }
+
+    /// Changes that are no layouts of structures.
+    pub fn edits(
+        &self,
+        layouts: &LayoutCards,
+        threads: NonZeroUsize,
+        observer: &dyn Observer,
+    ) -> Vec<EditCard> {
+        let machine = Arc::new(self.machine.clone());
+        let program = edits::Subject {
+            trace: self.trace,
+            machine: &machine,
+            counters: &layouts.counters,
+            threads,
+            observer,
+        };
+        let found = program.edits();
+        let after = edits::simulate(&found, &machine, self.trace, threads, observer);
+        let recorded = self.trace.program();
+        let cards = found.into_iter().zip(after);
+        cards
+            .map(|(edit, after)| EditCard::new(recorded, edit, after))
+            .collect()
     }
 
     /// No thread takes a line from another one: the most that can be gained by keeping their data apart.

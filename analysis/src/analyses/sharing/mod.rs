@@ -1,5 +1,6 @@
 //! Cache lines that threads take from each other.
 
+mod contended;
 mod lines;
 mod packed;
 mod passages;
@@ -14,6 +15,7 @@ use trackway_trace::{Batch, Interval, Program, Trace};
 
 use crate::model::site_counts::Grouping;
 use crate::{Analysis, Findings, Order, WorkPart};
+pub use contended::{contended_fields, ContendedField};
 use lines::{Access, LineTransfer, Lines, PARTS};
 use passages::{Passage, Passages};
 

@@ -280,7 +280,7 @@ fn apply(blocks: &mut Blocks<Candidate>, change: Change) {
 }
 
 /// One shard for all: the order of allocations counts.
-pub(super) fn order_of(trace: &Trace) -> Order {
+pub(in crate::analyses) fn order_of(trace: &Trace) -> Order {
     match trace.streams().len() {
         0 | 1 => Order::PerStream,
         _ => Order::AcrossThreads,

@@ -1,0 +1,91 @@
+//! Changes of a program beyond the layout of its structures. Each says how the accesses of the trace would go on, and is
+//! simulated for the whole program.
+
+mod contention;
+mod private;
+mod simulate;
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use trackway_trace::{Batch, LocationId, SiteId, Trace};
+
+use crate::engine::Observer;
+use crate::model::site_counts::SiteCounters;
+use crate::model::time::Machine;
+pub use simulate::simulate;
+use simulate::Output;
+
+/// An edit is looked at where its accesses take at least this part of the estimated time.
+pub const LEAST_PART: f64 = 0.02;
+/// Edits that are simulated at most.
+const MOST_EDITS: usize = 8;
+
+/// A change of a program.
+pub struct Edit {
+    pub kind: Kind,
+    /// The field, variable or loop that is changed.
+    pub of: String,
+    /// What in the trace speaks for it.
+    pub reason: String,
+    /// Where it costs most.
+    pub location: Option<LocationId>,
+    /// Lines for the source.
+    pub definition: Vec<String>,
+    rewriting: Rewriting,
+}
+
+/// What is changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Threads write the same bytes: each gets bytes of its own.
+    OneForEachThread,
+    /// Threads take turns with a lock or a queue: as if each had its own.
+    ThreadsApart,
+    /// Threads access different bytes of the same lines: each gets lines of its own.
+    LinesOfTheirOwn,
+}
+
+/// Starts to rewrite the accesses of a trace.
+type Rewriting = Box<dyn Fn() -> Box<dyn Rewrite> + Send + Sync>;
+
+/// Rewrites the accesses of a trace, in their order.
+trait Rewrite: Send {
+    fn take(&mut self, batch: &Batch, to: &mut Output);
+
+    /// Lets go of what it held back.
+    fn end(&mut self, to: &mut Output) {
+        let _ = to;
+    }
+}
+
+/// What edits are looked for in.
+pub struct Subject<'s> {
+    pub trace: &'s Trace,
+    pub machine: &'s Arc<Machine>,
+    /// Counters by site, of the program as it is.
+    pub counters: &'s [SiteCounters],
+    pub threads: NonZeroUsize,
+    pub observer: &'s dyn Observer,
+}
+
+impl Subject<'_> {
+    /// Finds the edits that may save time, those that concern most of it first.
+    pub fn edits(&self) -> Vec<Edit> {
+        let mut edits = contention::edits(self);
+        edits.truncate(MOST_EDITS);
+        edits
+    }
+
+    /// The part of the estimated time that these sites take.
+    fn part_of_time(&self, sites: &[SiteId]) -> f64 {
+        let all: u64 = self.counters.iter().map(|counters| counters.cycles).sum();
+        let of = |site: &SiteId| {
+            self.counters
+                .get(site.index())
+                .map_or(0, |counters| counters.cycles)
+        };
+        let own: u64 = sites.iter().map(of).sum();
+        own as f64 / all.max(1) as f64
+    }
+}
