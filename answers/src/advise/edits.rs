@@ -67,6 +67,30 @@ fn words(kind: Kind) -> Words {
             unless: "the threads must take turns: then shorten what they do meanwhile, or divide what is locked",
             next: "trackway sharing TRACE   says between which lines of source it goes",
         },
+        Kind::Interchange => Words {
+            change: "loops interchanged",
+            bound: "",
+            unless: "an iteration needs what another one made in a way that this run didn't show, or the order of additions counts",
+            next: "put the loop innermost whose index moves by least; sums that the loop now has in registers are added up in memory",
+        },
+        Kind::Blocking => Words {
+            change: "loops in blocks",
+            bound: "",
+            unless: "an iteration needs what another one made in a way that this run didn't show, or the arrays are small elsewhere",
+            next: "divide both loops into blocks, and go over one block after the other",
+        },
+        Kind::Pool => Words {
+            change: "pool",
+            bound: "",
+            unless: "their sizes vary, or other code frees them",
+            next: "allocate them from a pool: blocks of many, and a list of the free ones (std::pmr::unsynchronized_pool_resource), and measure",
+        },
+        Kind::OrderOfVisits => Words {
+            change: "order of visits",
+            bound: "",
+            unless: "other walks go another way, the order changes often, or numbers and addresses of elements are kept elsewhere",
+            next: "lay them out anew in the order of a visit, once (copy and renumber them, or sort the indices), and measure",
+        },
         Kind::LinesOfTheirOwn => Words {
             change: "lines of its own",
             bound: "",

@@ -2,8 +2,12 @@
 //! simulated for the whole program.
 
 mod contention;
+mod elements;
+mod loops;
+mod pool;
 mod private;
 mod simulate;
+mod visits;
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -44,6 +48,14 @@ pub enum Kind {
     ThreadsApart,
     /// Threads access different bytes of the same lines: each gets lines of its own.
     LinesOfTheirOwn,
+    /// Objects that are allocated one by one come from a pool.
+    Pool,
+    /// Elements lie in the order in which they are visited.
+    OrderOfVisits,
+    /// Another loop of a nest goes innermost.
+    Interchange,
+    /// A nest of loops goes over its arrays in blocks.
+    Blocking,
 }
 
 /// Starts to rewrite the accesses of a trace.
@@ -73,6 +85,8 @@ impl Subject<'_> {
     /// Finds the edits that may save time, those that concern most of it first.
     pub fn edits(&self) -> Vec<Edit> {
         let mut edits = contention::edits(self);
+        edits.extend(loops::edits(self));
+        edits.extend(visits::edits(self));
         edits.truncate(MOST_EDITS);
         edits
     }

@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use trackway_trace::{Batch, LongBlock, Program, SiteId, Trace};
+use trackway_trace::{Batch, Lane, LongBlock, Program, SiteId, Trace};
 
 use super::{Edit, Rewrite};
 use crate::analyses::whatif::{order_of, Simulations};
@@ -15,6 +15,7 @@ use crate::{Analysis, Findings, Order, WorkPart};
 
 /// Rewritten accesses are passed on when there are so many.
 const MOST_REWRITTEN: usize = 1 << 14;
+const MOST_RUNS: usize = 1 << 10;
 
 /// Where rewritten accesses go.
 pub(super) struct Output<'o> {
@@ -43,6 +44,15 @@ impl Output<'_> {
         self.batch.address.push(address);
         self.batch.size.push(size);
         if self.batch.len() >= MOST_REWRITTEN {
+            self.pass_on();
+        }
+    }
+
+    /// Accesses of a loop.
+    pub fn run(&mut self, lanes: &[Lane], count: u64) {
+        let before = self.batch.len() as u32;
+        self.batch.push_run(before, lanes.iter().copied(), count);
+        if self.batch.runs.len() >= MOST_RUNS {
             self.pass_on();
         }
     }

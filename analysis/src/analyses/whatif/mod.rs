@@ -24,6 +24,7 @@ use crate::model::site_counts::{Measure, SiteCounters};
 use crate::model::structures::Structures;
 use crate::model::time::{Machine, TimedSites};
 use crate::{Analysis, Findings, Order};
+pub(super) use blocks::{static_blocks, Blocks, Change as BlockChange, Numbering};
 pub use plan::{Change, Link, NewLayout, ObjectPart, PlanError};
 use prediction::Prediction;
 pub use rewrite::Rewritten;
