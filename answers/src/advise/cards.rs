@@ -32,13 +32,15 @@ pub struct Card {
     pub definition: Vec<String>,
 }
 
+/// What it is of, the change, and why it isn't advised.
+pub type Dropped = (String, String, String);
+
 pub struct Cards {
     before: SiteCounters,
     /// Cycles if nothing had to be waited for.
     work: u64,
     cards: Vec<Card>,
-    /// Type, change, and why it isn't advised.
-    dropped: Vec<(String, String, String)>,
+    dropped: Vec<Dropped>,
 }
 
 impl Cards {
@@ -81,7 +83,8 @@ impl Cards {
     }
 
     /// Adds those of edits. Where threads write the same bytes of a field, it is no use to move the field elsewhere.
-    pub fn add_edits(&mut self, cards: Vec<EditCard>) {
+    pub fn add_edits(&mut self, (cards, dropped): (Vec<EditCard>, Vec<Dropped>)) {
+        self.dropped.extend(dropped);
         for EditCard { card, kind } in cards {
             match kind {
                 Kind::OneForEachThread | Kind::ThreadsApart => self.drop_moves(&card),

@@ -19,6 +19,11 @@ impl EditCard {
             card: card(recorded, edit, after),
         }
     }
+
+    /// An edit that isn't advised, for that reason: what it is of, and what it would change.
+    pub fn dropped(edit: Edit, why: String) -> (String, String, String) {
+        (edit.of, change_of(edit.kind).to_owned(), why)
+    }
 }
 
 /// What cards call it.
@@ -66,6 +71,18 @@ fn words(kind: Kind) -> Words {
             bound: "this is the most that can be gained, as if each thread had its own",
             unless: "the threads must take turns: then shorten what they do meanwhile, or divide what is locked",
             next: "trackway sharing TRACE   says between which lines of source it goes",
+        },
+        Kind::NeverRead => Words {
+            change: "leave out",
+            bound: "",
+            unless: "code reads it that wasn't recorded: a library, another process, a debugger; or it keeps the layout of a file or a protocol",
+            next: "delete the fields, and what stores them, and measure",
+        },
+        Kind::SmallerType => Words {
+            change: "smaller type",
+            bound: "",
+            unless: "other input has greater values: check them where they are stored",
+            next: "change the type, with a check where values come from outside, and measure",
         },
         Kind::Interchange => Words {
             change: "loops interchanged",

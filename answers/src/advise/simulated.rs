@@ -13,7 +13,7 @@ use trackway_analysis::whatif::{what_if, Question};
 use trackway_analysis::Observer;
 use trackway_trace::Trace;
 
-use super::cards::Card;
+use super::cards::{Card, Dropped};
 use super::edits::EditCard;
 
 const HUGE_PAGE: &str = "2M";
@@ -70,28 +70,29 @@ impl Subject<'_> {
         })
     }
 
-    /// Changes that are no layouts of structures.
+    /// Changes that are no layouts of structures, and those that can't be made with the reason.
     pub fn edits(
         &self,
         layouts: &LayoutCards,
         threads: NonZeroUsize,
         observer: &dyn Observer,
-    ) -> Vec<EditCard> {
+    ) -> (Vec<EditCard>, Vec<Dropped>) {
         let machine = Arc::new(self.machine.clone());
-        let program = edits::Subject {
+        let subject = edits::Subject {
             trace: self.trace,
             machine: &machine,
             counters: &layouts.counters,
             threads,
             observer,
         };
-        let found = program.edits();
-        let after = edits::simulate(&found, &machine, self.trace, threads, observer);
-        let recorded = self.trace.program();
-        let cards = found.into_iter().zip(after);
-        cards
-            .map(|(edit, after)| EditCard::new(recorded, edit, after))
-            .collect()
+        let (mut cards, mut dropped) = (Vec::new(), Vec::new());
+        for (edit, after) in subject.simulated() {
+            match after {
+                Ok(after) => cards.push(EditCard::new(self.trace.program(), edit, after)),
+                Err(why) => dropped.push(EditCard::dropped(edit, why)),
+            }
+        }
+        (cards, dropped)
     }
 
     /// No thread takes a line from another one: the most that can be gained by keeping their data apart.

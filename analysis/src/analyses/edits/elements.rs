@@ -67,23 +67,38 @@ impl ProgramBlocks {
     }
 
     /// The blocks of a process that begins.
-    pub fn begin<T>(&self, content: impl Fn(u64, u64) -> T) -> Blocks<T> {
+    pub fn begin<T>(&self, mut content: impl FnMut(Begun) -> T) -> Blocks<T> {
         let mut blocks = Blocks::new(self.sites);
         for change in &self.statics {
-            apply(&mut blocks, *change, &content);
+            apply(&mut blocks, *change, &mut content);
         }
         blocks
     }
 }
 
-/// `content` of a block by its number and its bytes.
-pub(super) fn apply<T>(blocks: &mut Blocks<T>, change: Change, content: impl Fn(u64, u64) -> T) {
+/// A block that begins.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Begun {
+    pub number: u64,
+    pub start: u64,
+    pub length: u64,
+}
+
+/// `content`: what is to be known of a block that begins.
+pub(super) fn apply<T>(blocks: &mut Blocks<T>, change: Change, content: impl FnOnce(Begun) -> T) {
     match change {
         Change::Begins {
             number,
             start,
             length,
-        } => blocks.begin(start, length, content(number, length)),
+        } => {
+            let block = Begun {
+                number,
+                start,
+                length,
+            };
+            blocks.begin(start, length, content(block));
+        }
         Change::Ends { start } => blocks.end(start),
     }
 }
@@ -133,7 +148,7 @@ impl Rewrite for Moved {
             numbering,
             processes,
         } = self;
-        let known = |number: u64, _| all.contains_key(&number).then_some(number);
+        let known = |block: Begun| all.contains_key(&block.number).then_some(block.number);
         let live = processes
             .entry(batch.process)
             .or_insert_with(|| program.begin(known));

@@ -6,13 +6,15 @@ mod nest;
 mod plan;
 mod survey;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use trackway_trace::{Batch, Piece, Program, SiteId};
+use trackway_trace::{Batch, LocationId, Piece, Program, SiteId};
 
 use self::collect::Collector;
 use self::nest::Nest;
-use self::plan::Plan;
+use self::plan::{Change, Plan};
+use self::survey::FoundLoop;
 use super::simulate::Output;
 use super::{Edit, Kind, Rewrite, Subject, LEAST_PART};
 use crate::model::site_counts::group;
@@ -27,72 +29,101 @@ pub(super) fn edits(subject: &Subject) -> Vec<Edit> {
         return Vec::new();
     }
     let program = subject.trace.program();
-    let found = survey::nests(subject);
-    let mut edits: Vec<(f64, Edit)> = Vec::new();
-    for (sites, nest) in found {
-        let part = subject.part_of_time(&sites);
-        let Some(plan) = Plan::of(&nest).filter(|_| part >= LEAST_PART) else {
+    // A compiler may have made several loops of one in the source.
+    let mut by_place: BTreeMap<(Change, LocationId), Vec<FoundLoop>> = BTreeMap::new();
+    for found in survey::nests(subject) {
+        let Some(far) = found.nest.far().next() else {
             continue;
         };
-        edits.push((part, edit(program, sites, &nest, &plan)));
+        let place = program.site(far.site).location;
+        for change in found.changes.clone() {
+            let loops = by_place.entry((change, place)).or_default();
+            loops.push(found.clone());
+        }
+    }
+    let mut edits: Vec<(f64, Edit)> = Vec::new();
+    for ((change, _), loops) in by_place {
+        let sites: Vec<SiteId> = loops.iter().flat_map(|found| found.sites.clone()).collect();
+        let part = subject.part_of_time(&sites);
+        if part >= LEAST_PART {
+            edits.extend(edit(program, change, loops).map(|edit| (part, edit)));
+        }
     }
     edits.sort_by(|first, second| second.0.total_cmp(&first.0));
     edits.into_iter().map(|(_, edit)| edit).collect()
 }
 
-fn edit(program: &Program, sites: Vec<SiteId>, nest: &Nest, plan: &Plan) -> Edit {
+fn edit(program: &Program, change: Change, loops: Vec<FoundLoop>) -> Option<Edit> {
+    let iterations = |found: &&FoundLoop| found.nest.counts.iter().product::<u64>();
+    let nest = &loops.iter().max_by_key(iterations)?.nest;
+    let plan = Plan::of(nest, change)?;
     let names = Names::new(program);
     let name = |site: SiteId| group::field_name(&names, group::field_key(program, program.site(site)));
     let far: Vec<_> = nest.far().collect();
     let moved: BTreeSet<String> = far.iter().map(|access| name(access.site)).collect();
     let moved = Vec::from_iter(moved).join(", ");
     let stride = far.first().map_or(0, |access| access.strides[0].unsigned_abs());
+    let location = far.first().map(|access| program.site(access.site).location);
     let new = match plan.tile {
-        Some(tile) => format!("blocks of {tile} by {tile} iterations use each line while it is near"),
+        Some([along, down]) => {
+            format!("blocks of {down} by {along} iterations use each line while it is near")
+        }
         None => format!(
-            "with the loop of {} iterations innermost, it moves by {} bytes or less",
+            "with the loop of {} iterations innermost, it moves by {} bytes at most",
             nest.counts[plan.innermost()],
-            nest.longest_step(plan.innermost())
+            trackway_report::grouped(nest.longest_step(plan.innermost()))
         ),
     };
-    Edit {
-        kind: match plan.tile {
-            Some(_) => Kind::Blocking,
-            None => Kind::Interchange,
+    let sites: Arc<BTreeSet<Vec<SiteId>>> = Arc::new(loops.iter().map(|found| found.sites.clone()).collect());
+    Some(    Edit {
+        kind: match change {
+            Change::Interchange => Kind::Interchange,
+            Change::Blocks => Kind::Blocking,
         },
         of: format!("loops over {moved}"),
         reason: format!(
             "the innermost loop moves {} bytes each time; {new}. In the trace, no write changes places with another access to the same bytes",
             trackway_report::grouped(stride)
         ),
-        location: far.first().map(|access| program.site(access.site).location),
+        location,
         definition: Vec::new(),
-        rewriting: Box::new(move || Box::new(Reordered::new(sites.clone()))),
-    }
+        rewriting: Box::new(move || {
+            Box::new(Reordered {
+                change,
+                sites: Arc::clone(&sites),
+                open: Vec::new(),
+                collector: Collector::default(),
+            })
+        }),
+    })
 }
 
-/// Walks the nests of one innermost loop in another order.
+/// Walks the nests of some innermost loops in another order.
 struct Reordered {
-    /// The sites of the innermost loop.
-    sites: Vec<SiteId>,
+    change: Change,
+    /// The sites of each innermost loop.
+    sites: Arc<BTreeSet<Vec<SiteId>>>,
+    /// The loop whose nest is being collected.
+    open: Vec<SiteId>,
     collector: Collector,
 }
 
 impl Reordered {
-    fn new(sites: Vec<SiteId>) -> Reordered {
-        Reordered {
-            sites,
-            collector: Collector::default(),
+    fn emit(&self, nests: Vec<Nest>, to: &mut Output) {
+        for nest in nests {
+            let plan = Plan::of(&nest, self.change).unwrap_or(Plan::AS_IT_IS);
+            plan.walk(&nest, to);
         }
     }
-}
 
-fn emit(nests: Vec<Nest>, to: &mut Output) {
-    for nest in nests {
-        match Plan::of(&nest) {
-            Some(plan) => plan.walk(&nest, to),
-            None => Plan::as_it_is(&nest).walk(&nest, to),
+    /// Lets go of what was collected.
+    fn close(&mut self, to: &mut Output) {
+        let (nests, before) = self.collector.end();
+        self.emit(nests, to);
+        for (site, address, length) in before {
+            to.access(site, address, length);
         }
+        self.open.clear();
     }
 }
 
@@ -104,35 +135,32 @@ impl Rewrite for Reordered {
                     for index in range {
                         let access = (batch.site[index], batch.address[index], batch.length(index));
                         if let Some((nests, before)) = self.collector.access(access) {
-                            emit(nests, to);
-                            before
-                                .into_iter()
-                                .for_each(|(site, address, length)| to.access(site, address, length));
+                            self.emit(nests, to);
+                            for (site, address, length) in before {
+                                to.access(site, address, length);
+                            }
                         }
                     }
                 }
                 Piece::Run(run) => {
                     let lanes = batch.lanes(run);
-                    if !lanes.iter().map(|lane| lane.site).eq(self.sites.iter().copied()) {
-                        let (nests, before) = self.collector.end();
-                        emit(nests, to);
-                        before
-                            .into_iter()
-                            .for_each(|(site, address, length)| to.access(site, address, length));
-                        to.run(lanes, run.count);
-                        continue;
+                    if !lanes.iter().map(|lane| lane.site).eq(self.open.iter().copied()) {
+                        self.close(to);
+                        let sites: Vec<SiteId> = lanes.iter().map(|lane| lane.site).collect();
+                        if !self.sites.contains(&sites) {
+                            to.run(lanes, run.count);
+                            continue;
+                        }
+                        self.open = sites;
                     }
-                    emit(self.collector.run(lanes, run.count), to);
+                    let nests = self.collector.run(lanes, run.count);
+                    self.emit(nests, to);
                 }
             }
         }
     }
 
     fn end(&mut self, to: &mut Output) {
-        let (nests, before) = self.collector.end();
-        emit(nests, to);
-        before
-            .into_iter()
-            .for_each(|(site, address, length)| to.access(site, address, length));
+        self.close(to);
     }
 }

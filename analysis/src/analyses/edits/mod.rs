@@ -3,12 +3,15 @@
 
 mod contention;
 mod elements;
+mod fields;
 mod loops;
 mod pool;
 mod private;
+mod shrunk;
 mod simulate;
 mod visits;
 
+use std::collections::HashSet;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
@@ -17,8 +20,7 @@ use trackway_trace::{Batch, LocationId, SiteId, Trace};
 use crate::engine::Observer;
 use crate::model::site_counts::SiteCounters;
 use crate::model::time::Machine;
-pub use simulate::simulate;
-use simulate::Output;
+use simulate::{simulate, Output};
 
 /// An edit is looked at where its accesses take at least this part of the estimated time.
 pub const LEAST_PART: f64 = 0.02;
@@ -52,6 +54,10 @@ pub enum Kind {
     Pool,
     /// Elements lie in the order in which they are visited.
     OrderOfVisits,
+    /// Members that are written and never read are left out.
+    NeverRead,
+    /// A member or an array of numbers gets a type of fewer bytes.
+    SmallerType,
     /// Another loop of a nest goes innermost.
     Interchange,
     /// A nest of loops goes over its arrays in blocks.
@@ -64,6 +70,11 @@ type Rewriting = Box<dyn Fn() -> Box<dyn Rewrite> + Send + Sync>;
 /// Rewrites the accesses of a trace, in their order.
 trait Rewrite: Send {
     fn take(&mut self, batch: &Batch, to: &mut Output);
+
+    /// Why the edit can't be made, as the trace showed.
+    fn objection(&self) -> Option<String> {
+        None
+    }
 
     /// Lets go of what it held back.
     fn end(&mut self, to: &mut Output) {
@@ -83,12 +94,31 @@ pub struct Subject<'s> {
 
 impl Subject<'_> {
     /// Finds the edits that may save time, those that concern most of it first.
-    pub fn edits(&self) -> Vec<Edit> {
+    fn edits(&self) -> Vec<Edit> {
         let mut edits = contention::edits(self);
         edits.extend(loops::edits(self));
         edits.extend(visits::edits(self));
+        edits.extend(fields::edits(self));
         edits.truncate(MOST_EDITS);
         edits
+    }
+
+    /// Finds edits, and simulates each alone: the program's counters with it, or why it can't be made.
+    pub fn simulated(&self) -> Vec<(Edit, Result<SiteCounters, String>)> {
+        let edits = self.edits();
+        let after = simulate(&edits, self.machine, self.trace, self.threads, self.observer);
+        let mut all: Vec<(Edit, Result<SiteCounters, String>)> = edits.into_iter().zip(after).collect();
+        let cycles = |one: &(Edit, Result<SiteCounters, String>)| {
+            one.1.as_ref().map_or(u64::MAX, |counters| counters.cycles)
+        };
+        all.sort_by_key(cycles);
+        // Of a loop, the better change alone.
+        let mut loops = HashSet::new();
+        all.retain(|(edit, _)| {
+            let is_loop = matches!(edit.kind, Kind::Interchange | Kind::Blocking);
+            !is_loop || loops.insert((edit.of.clone(), edit.location))
+        });
+        all
     }
 
     /// The part of the estimated time that these sites take.

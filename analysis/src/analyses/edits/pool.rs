@@ -108,7 +108,7 @@ impl Rewrite for Pooled {
     fn take(&mut self, batch: &Batch, to: &mut Output) {
         let program = &self.program;
         let pool = self.processes.entry(batch.process).or_insert_with(|| Pool {
-            live: program.begin(|_, _| None),
+            live: program.begin(|_| None),
             slots: Slots::default(),
             taken: HashMap::new(),
         });

@@ -18,8 +18,8 @@ const THREAD_BITS: u32 = 8;
 #[derive(Debug, Clone)]
 pub(super) struct Private {
     is_own: Vec<bool>,
-    /// By site: the instructions of an atomic update, which needn't be one where no other thread looks; else 0.
-    updates: Vec<u32>,
+    /// By site: whether it is an atomic update, which needn't be one where no other thread looks.
+    is_update: Vec<bool>,
     plain: PlainSites,
 }
 
@@ -27,14 +27,11 @@ impl Private {
     /// `without_atomics`: atomic updates become loads and stores.
     pub fn new(program: &Program, sites: &HashSet<SiteId>, without_atomics: bool) -> Private {
         let numbers = || (0..program.sites.len() as u32).map(SiteId);
-        let update = |site: SiteId| {
-            let is_update = without_atomics && program.site(site).kind == AccessKind::AtomicReadModifyWrite;
-            let work = program.work[site.index()].as_ref();
-            u32::from(is_update) * work.map_or(1, |work| work.instructions.max(1))
-        };
+        let is_update =
+            |site: SiteId| without_atomics && program.site(site).kind == AccessKind::AtomicReadModifyWrite;
         Private {
             is_own: numbers().map(|site| sites.contains(&site)).collect(),
-            updates: numbers().map(update).collect(),
+            is_update: numbers().map(is_update).collect(),
             plain: PlainSites::of(program),
         }
     }
@@ -44,12 +41,8 @@ impl Private {
             return to.access(site, address, length);
         }
         let address = place(stream, address);
-        let instructions = self.updates[site.index()];
-        if instructions > 0 {
-            // Each plain access is one instruction: the loads stand for those around the update, too.
-            for _ in 1..instructions.max(2) {
-                to.access(self.plain.load, address, length);
-            }
+        if self.is_update[site.index()] {
+            to.access(self.plain.load, address, length);
             return to.access(self.plain.store, address, length);
         }
         to.access(site, address, length);

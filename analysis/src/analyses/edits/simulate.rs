@@ -81,14 +81,14 @@ impl PlainSites {
     }
 }
 
-/// Simulates each edit alone, all in one pass. Returns the program's counters with each.
-pub fn simulate(
+/// Simulates each edit alone, all in one pass. Returns the program's counters with each, or why it can't be made.
+pub(super) fn simulate(
     edits: &[Edit],
     machine: &Arc<Machine>,
     trace: &Trace,
     threads: NonZeroUsize,
     observer: &dyn Observer,
-) -> Vec<SiteCounters> {
+) -> Vec<Result<SiteCounters, String>> {
     if edits.is_empty() {
         return Vec::new();
     }
@@ -106,7 +106,7 @@ struct Simulated<'s> {
     edits: &'s [Edit],
     machine: &'s Arc<Machine>,
     trace: &'s Trace,
-    found: Mutex<Vec<SiteCounters>>,
+    found: Mutex<Vec<Result<SiteCounters, String>>>,
 }
 
 /// An edit that is being simulated.
@@ -211,7 +211,8 @@ impl Analysis for Simulated<'_> {
         let counters = shard.into_iter().map(|mut one| {
             one.end();
             let caches = one.simulations.finish(stores_with_plain(trace.program()));
-            SiteCounters::sum(&caches.counters())
+            let sum = SiteCounters::sum(&caches.counters());
+            one.rewrite.objection().map_or(Ok(sum), Err)
         });
         *self.found.lock().unwrap_or_else(PoisonError::into_inner) = counters.collect();
         Findings::default()

@@ -23,13 +23,17 @@ const MOST_BYTES: u64 = 512;
 const REPEATS: f64 = 0.5;
 /// Elements that are visited in the order of their addresses lie well already.
 const IN_ORDER: f64 = 0.8;
+/// What a loop walks through by a stride needs another order of loops, not of elements.
+const MOST_STRIDED: f64 = 0.3;
 
 /// Elements of a structure or of an array, as a site visits them.
 #[derive(Debug, Clone)]
 struct Target {
     name: String,
-    /// The site that takes most time.
+    /// The site that takes most time, and all loads of the same field in its line of source: a compiler may have made
+    /// several of one.
     site: SiteId,
+    visitors: Vec<SiteId>,
     element_bytes: u64,
     /// Bytes from the start of an element to what the site accesses.
     offset: u64,
@@ -43,6 +47,8 @@ pub(super) struct Visited {
     /// Elements that were visited, and those of them whose addresses followed the one before.
     pub elements: u64,
     pub in_order: u64,
+    /// Visited elements as far from the one before as that from the one before it: what a loop does.
+    pub strided: u64,
     /// Visits of elements that were visited before, and those of them that came after the same element again.
     pub again: u64,
     pub repeated: u64,
@@ -88,7 +94,9 @@ fn edits_of(program: &Program, target: Target, visited: Visited, blocks: &Arc<Pr
     let part = |part: u64, all: u64| part as f64 / all.max(1) as f64;
     let repeated = part(visited.repeated, visited.again);
     let is_order = repeated >= REPEATS && visited.again >= visited.elements / 2;
-    if is_order && part(visited.in_order, visited.elements) < IN_ORDER && visited.elements > 1 {
+    let is_strided = part(visited.strided, visited.elements) > MOST_STRIDED;
+    if is_order && !is_strided && part(visited.in_order, visited.elements) < IN_ORDER && visited.elements > 1
+    {
         let reason = format!(
             "{} are visited in an order that isn't that of their addresses, and {} of later visits repeat it{}",
             trackway_report::grouped(visited.elements),
@@ -135,6 +143,7 @@ fn targets(subject: &Subject) -> Vec<Target> {
             Some(field) => field.offset.map(|offset| Target {
                 name: structures.list[field.structure].name.clone(),
                 site: id,
+                visitors: Vec::new(),
                 element_bytes: structures.list[field.structure].size,
                 offset,
                 is_structure: true,
@@ -142,6 +151,7 @@ fn targets(subject: &Subject) -> Vec<Target> {
             None => Some(Target {
                 name: group::field_name(&names, group::field_key(program, site)),
                 site: id,
+                visitors: Vec::new(),
                 element_bytes: site.size.into(),
                 offset: 0,
                 is_structure: false,
@@ -165,5 +175,22 @@ fn targets(subject: &Subject) -> Vec<Target> {
     groups.retain(|(cycles, ..)| *cycles as f64 >= LEAST_PART * all as f64 && *cycles > 0);
     groups.sort_by(|first, second| second.0.cmp(&first.0).then(first.2.name.cmp(&second.2.name)));
     groups.truncate(MOST_TARGETS);
-    groups.into_iter().map(|(_, _, target)| target).collect()
+    let with_visitors = groups.into_iter().map(|(_, _, target)| Target {
+        visitors: visitors(program, target.site),
+        ..target
+    });
+    with_visitors.collect()
+}
+
+fn visitors(program: &Program, main: SiteId) -> Vec<SiteId> {
+    let place = |site: SiteId| {
+        let site = program.site(site);
+        (
+            group::field_key(program, site),
+            group::line_key(program, site),
+            stores(site.kind),
+        )
+    };
+    let all = (0..program.sites.len() as u32).map(SiteId);
+    all.filter(|site| place(*site) == place(main)).collect()
 }

@@ -30,8 +30,7 @@ use prediction::Prediction;
 pub use rewrite::Rewritten;
 use rewrite::Targets;
 pub(super) use simulations::Simulations;
-pub(super) use survey::order_of;
-use survey::{Purpose, Purposes};
+pub(super) use survey::{order_of, purposes, Purpose, Purposes};
 use tables::Presentation;
 pub use trial::{try_each, Impossible, Trial};
 

@@ -34,7 +34,7 @@ pub(super) fn keeps_order(nest: &Nest, plan: &Plan, stores: impl Fn(&NestAccess)
             .map(|(grain, place)| (grain, place.finished()))
             .collect::<HashMap<u64, Option<u64>>>()
     };
-    let now = of_plan(&Plan::as_it_is(&part));
+    let now = of_plan(&Plan::AS_IT_IS);
     now.values().all(Option::is_some) && now == of_plan(plan)
 }
 
@@ -123,6 +123,8 @@ mod tests {
     use super::*;
     use trackway_trace::SiteId;
 
+    use super::super::plan::Change;
+
     fn access(site: u32, address: u64, strides: [i64; DEPTH]) -> NestAccess {
         NestAccess {
             site: SiteId(site),
@@ -146,7 +148,7 @@ mod tests {
     }
 
     fn keeps(nest: &Nest) -> bool {
-        let plan = Plan::of(nest).unwrap();
+        let plan = Plan::of(nest, Change::Interchange).unwrap();
         keeps_order(nest, &plan, |access| access.site == SiteId(2))
     }
 

@@ -12,13 +12,20 @@ const LEAST_GAIN: f64 = 0.25;
 const LINES_OF_BLOCK: u64 = 2;
 const MOST_OF_BLOCK: u64 = 64;
 
+/// What may be done with a nest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Change {
+    Interchange,
+    Blocks,
+}
+
 /// The order of a nest's loops.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Plan {
     /// Loops from the outermost to the innermost.
     order: [usize; DEPTH],
-    /// Iterations of the two innermost loops that make a block.
-    pub tile: Option<u64>,
+    /// Iterations of the innermost loop and of the one around it that make a block.
+    pub tile: Option<[u64; 2]>,
 }
 
 /// What takes the accesses of a walk.
@@ -54,19 +61,24 @@ impl Walked for Output<'_> {
 }
 
 impl Plan {
-    pub fn as_it_is(_: &Nest) -> Plan {
-        Plan {
-            order: [2, 1, 0],
-            tile: None,
-        }
-    }
+    pub const AS_IT_IS: Plan = Plan {
+        order: [2, 1, 0],
+        tile: None,
+    };
 
-    /// A better order; none if there is none.
-    pub fn of(nest: &Nest) -> Option<Plan> {
+    /// The nest so changed; none if nothing speaks for it.
+    pub fn of(nest: &Nest, change: Change) -> Option<Plan> {
         let is_short = |access: &NestAccess| access.length <= LINE_BYTES;
         if !nest.is_deep() || nest.far().next().is_none() || !nest.accesses.iter().all(is_short) {
             return None;
         }
+        match change {
+            Change::Interchange => Plan::interchanged(nest),
+            Change::Blocks => Plan::in_blocks(nest),
+        }
+    }
+
+    fn interchanged(nest: &Nest) -> Option<Plan> {
         let mut order = [2, 1, 0];
         // What needs least goes innermost; loops that aren't there stay outside.
         let need = |number: &usize| match nest.counts[*number] {
@@ -76,10 +88,7 @@ impl Plan {
         order.sort_by_key(|number| std::cmp::Reverse(need(number)));
         let best = order[DEPTH - 1];
         let (before, after) = (nest.step(0) as f64, nest.step(best) as f64);
-        if after <= (1.0 - LEAST_GAIN) * before {
-            return Some(Plan { order, tile: None });
-        }
-        Plan::in_blocks(nest)
+        (after <= (1.0 - LEAST_GAIN) * before).then_some(Plan { order, tile: None })
     }
 
     /// The two innermost loops in blocks, if each has what the other one is far from.
@@ -88,10 +97,20 @@ impl Plan {
             let step = access.strides[number].unsigned_abs();
             (step > 0 && step < LINE_BYTES).then_some(step)
         };
-        let steps = nest.far().filter_map(|access| near(access, 1));
-        let step = steps.min()?;
-        let tile = (LINES_OF_BLOCK * LINE_BYTES / step).clamp(2, MOST_OF_BLOCK);
-        (nest.counts[0] > 2 * tile && nest.counts[1] > 2 * tile).then_some(Plan {
+        let far = |access: &&NestAccess| access.strides[1].unsigned_abs() >= LINE_BYTES;
+        let down = nest.far().filter_map(|access| near(access, 1)).min()?;
+        let along = nest
+            .accesses
+            .iter()
+            .filter(far)
+            .filter_map(|access| near(access, 0))
+            .min()?;
+        let tile = [along, down].map(|step| (LINES_OF_BLOCK * LINE_BYTES / step).clamp(2, MOST_OF_BLOCK));
+        let has_blocks = tile
+            .iter()
+            .zip(nest.counts)
+            .all(|(tile, count)| count >= 2 * tile);
+        has_blocks.then_some(Plan {
             order: [2, 1, 0],
             tile: Some(tile),
         })
@@ -113,16 +132,16 @@ impl Plan {
             to,
         };
         let counts = &nest.counts;
-        let tile = self.tile.unwrap_or(u64::MAX);
+        let [along, down] = self.tile.unwrap_or([u64::MAX; 2]);
         let mut at = [0; DEPTH];
         for iteration in 0..counts[outer] {
             at[outer] = iteration;
             walk.lead(&mut at, 2);
-            for middle_tile in (0..counts[middle]).step_by(tile.min(counts[middle]) as usize) {
-                for inner_tile in (0..counts[inner]).step_by(tile.min(counts[inner]) as usize) {
-                    for iteration in middle_tile..counts[middle].min(middle_tile.saturating_add(tile)) {
+            for middle_tile in (0..counts[middle]).step_by(down.min(counts[middle]) as usize) {
+                for inner_tile in (0..counts[inner]).step_by(along.min(counts[inner]) as usize) {
+                    for iteration in middle_tile..counts[middle].min(middle_tile.saturating_add(down)) {
                         at[middle] = iteration;
-                        let end = counts[inner].min(inner_tile.saturating_add(tile));
+                        let end = counts[inner].min(inner_tile.saturating_add(along));
                         walk.innermost(&mut at, inner_tile, end);
                     }
                 }
@@ -220,9 +239,9 @@ mod tests {
             counts: [100, 200, 1],
             accesses: vec![access(1, [1600, 8, 0])],
         };
-        let plan = Plan::of(&nest).unwrap();
+        let plan = Plan::of(&nest, Change::Interchange).unwrap();
         assert_eq!((plan.order, plan.tile), ([2, 0, 1], None));
-        let mut all = addresses(&nest, &Plan::as_it_is(&nest));
+        let mut all = addresses(&nest, &Plan::AS_IT_IS);
         let along = addresses(&nest, &plan);
         assert!(along.is_sorted() && !all.is_sorted());
         all.sort_unstable();
@@ -235,9 +254,10 @@ mod tests {
             counts: [100, 90, 1],
             accesses: vec![access(1, [8, 800, 0]), access(2, [720, 8, 0])],
         };
-        let plan = Plan::of(&nest).unwrap();
-        assert_eq!((plan.order, plan.tile), ([2, 1, 0], Some(16)));
-        let (mut before, mut after) = (addresses(&nest, &Plan::as_it_is(&nest)), addresses(&nest, &plan));
+        let plan = Plan::of(&nest, Change::Blocks).unwrap();
+        assert_eq!((plan.order, plan.tile), ([2, 1, 0], Some([16, 16])));
+        assert_eq!(Plan::of(&nest, Change::Interchange), None);
+        let (mut before, mut after) = (addresses(&nest, &Plan::AS_IT_IS), addresses(&nest, &plan));
         assert_ne!(before, after);
         before.sort_unstable();
         after.sort_unstable();
@@ -260,7 +280,7 @@ mod tests {
                 access(4, [2560, 0, 8]),
             ],
         };
-        let plan = Plan::of(&nest).unwrap();
+        let plan = Plan::of(&nest, Change::Interchange).unwrap();
         assert_eq!((plan.order, plan.tile), ([0, 1, 2], None));
     }
 
@@ -270,6 +290,7 @@ mod tests {
             counts: [100, 90, 1],
             accesses: vec![access(1, [8, 800, 0]), access(2, [0, 8, 0])],
         };
-        assert_eq!(Plan::of(&nest), None);
+        assert_eq!(Plan::of(&nest, Change::Interchange), None);
+        assert_eq!(Plan::of(&nest, Change::Blocks), None);
     }
 }

@@ -1,23 +1,24 @@
 //! Which nests of loops a trace has.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
 use trackway_trace::{Batch, Piece, SiteId, Trace};
 
 use super::collect::Collector;
 use super::dependences::keeps_order;
-use super::nest::Nest;
-use super::plan::Plan;
+use super::nest::{Nest, NestAccess};
+use super::plan::{Change, Plan};
 use crate::analyses::edits::Subject;
 use crate::model::site_counts::stores;
 use crate::{Analysis, Findings, Order};
 
 /// Nests of a loop whose dependences are looked at.
 const MOST_CHECKED: u64 = 4;
+const CHANGES: [Change; 2] = [Change::Interchange, Change::Blocks];
 
-/// Innermost loops whose nests may be walked in a better order, by their sites, each with a nest.
-pub(super) fn nests(subject: &Subject) -> Vec<(Vec<SiteId>, Nest)> {
+/// Innermost loops whose nests may be walked in a better order.
+pub(super) fn nests(subject: &Subject) -> Vec<FoundLoop> {
     let survey = Survey {
         subject,
         found: Mutex::default(),
@@ -28,16 +29,25 @@ pub(super) fn nests(subject: &Subject) -> Vec<(Vec<SiteId>, Nest)> {
 
 struct Survey<'s> {
     subject: &'s Subject<'s>,
-    found: Mutex<Vec<(Vec<SiteId>, Nest)>>,
+    found: Mutex<Vec<FoundLoop>>,
+}
+
+/// An innermost loop, and what may be done with its nests.
+#[derive(Debug, Clone)]
+pub(super) struct FoundLoop {
+    pub sites: Vec<SiteId>,
+    pub nest: Nest,
+    pub changes: Vec<Change>,
 }
 
 /// What is known of an innermost loop.
 #[derive(Debug, Default)]
 struct Loop {
     checked: u64,
-    /// None: an order would break a dependence.
+    /// The largest nest.
     best: Option<Nest>,
-    is_broken: bool,
+    /// Changes that would break a dependence, or that speak for nothing.
+    broken: BTreeSet<Change>,
 }
 
 #[derive(Debug, Default)]
@@ -55,16 +65,22 @@ impl SurveyShard {
     }
 
     fn take_nest(&mut self, nest: Nest, survey: &Survey) {
-        let Some(plan) = Plan::of(&nest) else {
+        let plans = CHANGES.map(|change| Plan::of(&nest, change));
+        if plans.iter().all(Option::is_none) {
             return;
-        };
+        }
         let known = self.loops.entry(self.open.clone()).or_default();
-        if known.is_broken || known.checked >= MOST_CHECKED {
+        if known.checked >= MOST_CHECKED {
             return;
         }
         known.checked += 1;
         let program = survey.subject.trace.program();
-        known.is_broken = !keeps_order(&nest, &plan, |access| stores(program.site(access.site).kind));
+        for (change, plan) in CHANGES.into_iter().zip(&plans) {
+            let stores = |access: &NestAccess| stores(program.site(access.site).kind);
+            if plan.as_ref().is_none_or(|plan| !keeps_order(&nest, plan, stores)) {
+                known.broken.insert(change);
+            }
+        }
         let iterations = |nest: &Nest| nest.counts.iter().product::<u64>();
         if known
             .best
@@ -126,15 +142,23 @@ impl Analysis for Survey<'_> {
         from.end(self);
         for (sites, found) in from.loops {
             let known = into.loops.entry(sites).or_default();
-            known.is_broken |= found.is_broken;
+            known.broken.extend(found.broken);
             known.best = known.best.take().or(found.best);
         }
     }
 
     fn finish(&self, mut shard: SurveyShard, _: &Trace) -> Findings {
         shard.end(self);
-        let loops = shard.loops.into_iter().filter(|(_, found)| !found.is_broken);
-        let found = loops.filter_map(|(sites, found)| Some((sites, found.best?)));
+        let found = shard.loops.into_iter().filter_map(|(sites, found)| {
+            let changes = CHANGES
+                .into_iter()
+                .filter(|change| !found.broken.contains(change));
+            Some(FoundLoop {
+                sites,
+                changes: changes.collect(),
+                nest: found.best?,
+            })
+        });
         *self.found.lock().unwrap_or_else(PoisonError::into_inner) = found.collect();
         Findings::default()
     }

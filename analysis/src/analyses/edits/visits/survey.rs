@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use trackway_trace::{Batch, BatchItem, Piece, Trace};
 
 use super::{Target, Visited};
-use crate::analyses::edits::elements::{apply, ElementBlock, ProgramBlocks, UNIT_BYTES};
+use crate::analyses::edits::elements::{apply, Begun, ElementBlock, ProgramBlocks, UNIT_BYTES};
 use crate::analyses::edits::Subject;
 use crate::analyses::whatif::{order_of, Blocks, Numbering};
 use crate::{Analysis, Findings, Order};
@@ -22,7 +22,9 @@ pub(super) fn visited(subject: &Subject, targets: &[Target], program: &Arc<Progr
     let sites = subject.trace.program().sites.len();
     let mut by_site = vec![NO_TARGET; sites];
     for (number, target) in targets.iter().enumerate() {
-        by_site[target.site.index()] = number as u8;
+        for site in &target.visitors {
+            by_site[site.index()] = number as u8;
+        }
     }
     let survey = Survey {
         trace: subject.trace,
@@ -46,14 +48,8 @@ struct Survey<'s> {
 
 struct SurveyShard {
     numbering: Numbering,
-    processes: HashMap<u32, Blocks<LiveBlock>>,
+    processes: HashMap<u32, Blocks<Begun>>,
     following: Vec<Following>,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct LiveBlock {
-    number: u64,
-    length: u64,
 }
 
 /// How far the visits of a target have come.
@@ -64,13 +60,15 @@ struct Following {
     next: u64,
     /// The last element: its address, and its place.
     last: Option<(u64, u64)>,
+    /// By how much the last two new elements lay apart.
+    stride: u64,
     /// Elements of all known blocks.
     known: u64,
 }
 
 impl Following {
     /// Notes that the target's site accesses that address, `inside` bytes past the block's start.
-    fn visit(&mut self, target: &Target, block: LiveBlock, address: u64, inside: u64) {
+    fn visit(&mut self, target: &Target, block: Begun, address: u64, inside: u64) {
         let Some(inside) = inside.checked_sub(target.offset) else {
             return;
         };
@@ -91,6 +89,8 @@ impl Following {
                 *place = u32::try_from(at).ok();
                 self.next = at + bytes.div_ceil(UNIT_BYTES);
                 let follows = |(last, _): (u64, u64)| begin > last && begin - last <= bytes.max(LINE_BYTES);
+                let stride = begin.wrapping_sub(self.last.map_or(0, |(last, _)| last));
+                self.visited.strided += u64::from(std::mem::replace(&mut self.stride, stride) == stride);
                 self.visited.elements += 1;
                 self.visited.in_order += u64::from(self.last.is_some_and(follows));
                 self.last = Some((begin, at));
@@ -110,7 +110,7 @@ impl Following {
     }
 
     /// The number of the element in its block, which is known then.
-    fn find(&mut self, target: &Target, block: LiveBlock, inside: u64) -> Option<usize> {
+    fn find(&mut self, target: &Target, block: Begun, inside: u64) -> Option<usize> {
         if let Some(elements) = self.visited.blocks.get(&block.number) {
             let (number, within) = elements.element(inside)?;
             let is_alone = elements.places.len() == 1;
@@ -185,8 +185,8 @@ impl Analysis for Survey<'_> {
         } = shard;
         let live = processes
             .entry(batch.process)
-            .or_insert_with(|| self.program.begin(|number, length| LiveBlock { number, length }));
-        let mut visit = |site: usize, address: u64, live: &mut Blocks<LiveBlock>| {
+            .or_insert_with(|| self.program.begin(|block| block));
+        let mut visit = |site: usize, address: u64, live: &mut Blocks<Begun>| {
             let number = self.by_site[site];
             if number != NO_TARGET {
                 if let Some((start, block)) = live.at(site, address) {
@@ -199,9 +199,7 @@ impl Analysis for Survey<'_> {
             match item {
                 BatchItem::Event(event) => {
                     let changes = numbering.changes(event).into_iter().flatten();
-                    changes.for_each(|change| {
-                        apply(live, change, |number, length| LiveBlock { number, length })
-                    });
+                    changes.for_each(|change| apply(live, change, |block| block));
                 }
                 BatchItem::Accesses(Piece::Accesses(range)) => {
                     range.for_each(|index| visit(batch.site[index].index(), batch.address[index], live));
@@ -241,12 +239,14 @@ mod tests {
         let target = Target {
             name: String::new(),
             site: SiteId(0),
+            visitors: Vec::new(),
             element_bytes: 16,
             offset: 8,
             is_structure: true,
         };
-        let block = LiveBlock {
+        let block = Begun {
             number: 0,
+            start: 0x1000,
             length: 160,
         };
         let mut following = Following::default();

@@ -1,0 +1,95 @@
+"""Cards of `trackway advise`: each on a program that needs the change, with a gain near that of the changed program by the same
+model, and not on the changed program."""
+
+import json
+import unittest
+from dataclasses import dataclass
+
+from ..support import tools
+from .test_time import MACHINE
+
+SOURCE = tools.ROOT / "tests" / "programs" / "advised.c"
+
+
+@dataclass(frozen=True)
+class Part:
+    number: int
+    change: str
+    of: str
+    options: tuple = ()
+
+
+PARTS = (
+    Part(1, "one for each thread", "total"),
+    Part(2, "lines of its own", "own"),
+    Part(3, "loops interchanged", "loops over table"),
+    Part(4, "loops in blocks", "loops over to"),
+    Part(6, "order of visits", "node"),
+    Part(7, "pool", "node"),
+    Part(8, "leave out", "particle"),
+    Part(9, "smaller type", "table", ("--values=variable:table",)),
+)
+# Of the time before: how far the predicted time may be from that of the changed program.
+NEAR = 0.08
+
+
+def folder():
+    path = tools.BUILD / "tests" / "advise"
+    path.mkdir(parents=True, exist_ok=True)
+    (path / "machine.toml").write_text(MACHINE)
+    return path
+
+
+def record(number, options, *defines):
+    program = folder() / "-".join([str(number), *defines])
+    flags = ["-O2", "-g", "-pthread", f"-DPART={number}", *(f"-D{define}" for define in defines)]
+    tools.trackway("cc", *options, *flags, SOURCE, "-o", program)
+    tools.run("clang-22", *flags, SOURCE, "-o", f"{program}.plain")
+    tools.has_plain(program, lambda: f"{program}.plain")
+    trace = program.with_suffix(".trackway")
+    tools.record(trace, program)
+    return trace
+
+
+def tables(verb, trace, *options):
+    report = tools.trackway(verb, "--json", "--machine", folder() / "machine.toml", *options, trace).stdout
+    return {table["name"]: table["rows"] for table in json.loads(report)["tables"]}
+
+
+class Advise(unittest.TestCase):
+    def advise(self, trace):
+        return tables("advise", trace, "--top", "0")
+
+    def cards(self, trace):
+        return {(row["change"], row["of"]): row for row in self.advise(trace)["cards"]}
+
+    def test_each_change_is_advised_where_it_helps_and_not_after_it(self):
+        for part in PARTS:
+            with self.subTest(part=part):
+                before = record(part.number, part.options)
+                after = record(part.number, part.options, "AFTER")
+                card = self.cards(before).get((part.change, part.of))
+                self.assertIsNotNone(card, self.advise(before))
+                cycles = tables("advise", after)["time"][0]["cycles"]
+                difference = abs(card["cycles_after"] - cycles) / card["cycles_before"]
+                self.assertLess(difference, NEAR, (card, cycles))
+                self.assertNotIn((part.change, part.of), self.cards(after))
+
+    def test_a_counter_of_several_threads_is_not_to_be_moved(self):
+        changes = {change for change, _ in self.cards(record(1, ()))}
+        self.assertFalse(changes & {"align", "pad", "split", "lines of its own", "threads apart"}, changes)
+
+    def test_loops_that_need_their_order_keep_it(self):
+        changes = {change for change, _ in self.cards(record(5, ()))}
+        self.assertFalse(changes & {"loops interchanged", "loops in blocks"}, changes)
+
+    def test_cards_are_complete(self):
+        found = tools.trackway("advise", "--json", "--machine", folder() / "machine.toml", record(4, ())).stdout
+        cards = [table["rows"][0] for table in json.loads(found)["tables"] if table["name"] == "card"]
+        self.assertTrue(cards)
+        for card in cards:
+            self.assertTrue(all(card[column] for column in ("because", "unless", "next")), card)
+
+
+if __name__ == "__main__":
+    unittest.main()
