@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use trackway_analysis::cache::Caches;
 use trackway_analysis::layout::{Layout, Shown};
 use trackway_analysis::site_counts::Measure;
 use trackway_analysis::structures::Structures;
@@ -53,6 +54,9 @@ pub struct AdviseArguments {
     pub trace: PathBuf,
     #[command(flatten)]
     pub machine: MachineArguments,
+    /// Caches to simulate, as for `report` [default: those of the machine that recorded]
+    #[arg(long, value_name = "CACHES", value_parser = Caches::described_by)]
+    pub cache: Option<Caches>,
     #[command(flatten)]
     pub output: OutputArguments,
     #[command(flatten)]
@@ -67,7 +71,11 @@ impl Question for AdviseArguments {
     fn answer(&self, trace: &Trace) -> Result<Report, Failure> {
         require_accesses(trace)?;
         let mut warnings = Vec::new();
-        let (caches, _) = ModelArguments::default().choose(trace, true, &mut warnings)?;
+        let model = ModelArguments {
+            cache: self.cache.clone(),
+            ..ModelArguments::default()
+        };
+        let (caches, _) = model.choose(trace, true, &mut warnings)?;
         let machine = self.machine.machine(&caches, trace, &mut warnings)?;
         let structures = Structures::of(trace.program());
         let shown = Shown {

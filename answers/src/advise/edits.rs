@@ -106,7 +106,13 @@ fn words(kind: Kind) -> Words {
             change: "order of visits",
             bound: "",
             unless: "other walks go another way, the order changes often, or numbers and addresses of elements are kept elsewhere",
-            next: "lay them out anew in the order of a visit, once (copy and renumber them, or sort the indices), and measure",
+            next: "lay them out anew in the order of a visit, once (allocate them from an array in this order, or copy and renumber them), and measure",
+        },
+        Kind::SortedIndices => Words {
+            change: "sort the indices",
+            bound: "",
+            unless: "the order of the results counts, or the indices are used once and sorting them costs more",
+            next: "sort the indices, or do the look-ups in blocks of neighbouring indices, and measure",
         },
         Kind::LinesOfTheirOwn => Words {
             change: "lines of its own",

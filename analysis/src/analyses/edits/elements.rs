@@ -1,6 +1,6 @@
 //! Elements that are laid out one by one at other places: where each lies, and how accesses go there.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use trackway_trace::{Batch, BatchItem, Piece, Program, SiteId};
@@ -41,6 +41,8 @@ pub(super) type ElementBlocks = HashMap<u64, ElementBlock>;
 pub(super) struct Moved {
     program: Arc<ProgramBlocks>,
     blocks: Arc<ElementBlocks>,
+    /// The sites whose accesses move; none if all do.
+    only: Option<Arc<HashSet<SiteId>>>,
     numbering: Numbering,
     processes: HashMap<u32, Blocks<Option<u64>>>,
 }
@@ -104,8 +106,14 @@ pub(super) fn apply<T>(blocks: &mut Blocks<T>, change: Change, content: impl FnO
 }
 
 impl Moved {
-    pub fn new(program: Arc<ProgramBlocks>, blocks: Arc<ElementBlocks>) -> Moved {
+    /// `only`: the sites whose accesses move; none if all do.
+    pub fn new(
+        program: Arc<ProgramBlocks>,
+        blocks: Arc<ElementBlocks>,
+        only: Option<Arc<HashSet<SiteId>>>,
+    ) -> Moved {
         Moved {
+            only,
             numbering: program.numbering(),
             program,
             blocks,
@@ -145,6 +153,7 @@ impl Rewrite for Moved {
         let Moved {
             program,
             blocks: all,
+            only,
             numbering,
             processes,
         } = self;
@@ -152,6 +161,13 @@ impl Rewrite for Moved {
         let live = processes
             .entry(batch.process)
             .or_insert_with(|| program.begin(known));
+        let mut rewrite = |live: &mut Blocks<Option<u64>>, of_trace: (SiteId, u64, u64)| match only
+            .as_ref()
+            .is_none_or(|only| only.contains(&of_trace.0))
+        {
+            true => access(all, live, of_trace, to),
+            false => to.access(of_trace.0, of_trace.1, of_trace.2),
+        };
         for item in batch.items() {
             match item {
                 BatchItem::Event(event) => {
@@ -160,13 +176,13 @@ impl Rewrite for Moved {
                 }
                 BatchItem::Accesses(Piece::Accesses(range)) => range.for_each(|index| {
                     let of_trace = (batch.site[index], batch.address[index], batch.length(index));
-                    access(all, live, of_trace, to);
+                    rewrite(live, of_trace);
                 }),
                 BatchItem::Accesses(Piece::Run(run)) => {
                     for iteration in 0..run.count {
                         for lane in batch.lanes(run) {
                             let of_trace = (lane.site, lane.address_in(iteration), lane.size.into());
-                            access(all, live, of_trace, to);
+                            rewrite(live, of_trace);
                         }
                     }
                 }

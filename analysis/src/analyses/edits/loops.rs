@@ -9,7 +9,7 @@ mod survey;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use trackway_trace::{Batch, LocationId, Piece, Program, SiteId};
+use trackway_trace::{Batch, Piece, Program, SiteId, StringId};
 
 use self::collect::Collector;
 use self::nest::Nest;
@@ -30,19 +30,19 @@ pub(super) fn edits(subject: &Subject) -> Vec<Edit> {
     }
     let program = subject.trace.program();
     // A compiler may have made several loops of one in the source.
-    let mut by_place: BTreeMap<(Change, LocationId), Vec<FoundLoop>> = BTreeMap::new();
+    let mut by_place: BTreeMap<(Change, StringId, u32), Vec<FoundLoop>> = BTreeMap::new();
     for found in survey::nests(subject) {
         let Some(far) = found.nest.far().next() else {
             continue;
         };
-        let place = program.site(far.site).location;
+        let (file, line) = group::line_key(program, program.site(far.site));
         for change in found.changes.clone() {
-            let loops = by_place.entry((change, place)).or_default();
+            let loops = by_place.entry((change, file, line)).or_default();
             loops.push(found.clone());
         }
     }
     let mut edits: Vec<(f64, Edit)> = Vec::new();
-    for ((change, _), loops) in by_place {
+    for ((change, ..), loops) in by_place {
         let sites: Vec<SiteId> = loops.iter().flat_map(|found| found.sites.clone()).collect();
         let part = subject.part_of_time(&sites);
         if part >= LEAST_PART {

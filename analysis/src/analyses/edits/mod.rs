@@ -54,6 +54,8 @@ pub enum Kind {
     Pool,
     /// Elements lie in the order in which they are visited.
     OrderOfVisits,
+    /// Elements are visited in the order of their addresses, as sorted indices would.
+    SortedIndices,
     /// Members that are written and never read are left out.
     NeverRead,
     /// A member or an array of numbers gets a type of fewer bytes.

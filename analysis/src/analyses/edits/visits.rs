@@ -34,6 +34,9 @@ struct Target {
     /// several of one.
     site: SiteId,
     visitors: Vec<SiteId>,
+    /// All sites that access such elements at a known place, and how far from an element's start.
+    sites: Vec<SiteId>,
+    offsets: HashMap<u32, u64>,
     element_bytes: u64,
     /// Bytes from the start of an element to what the site accesses.
     offset: u64,
@@ -52,6 +55,8 @@ pub(super) struct Visited {
     /// Visits of elements that were visited before, and those of them that came after the same element again.
     pub again: u64,
     pub repeated: u64,
+    /// Visited elements that were accessed first just after the one before was.
+    pub as_begun: u64,
     /// Blocks with one element.
     pub alone: u64,
 }
@@ -93,42 +98,65 @@ fn edits_of(program: &Program, target: Target, visited: Visited, blocks: &Arc<Pr
     }
     let part = |part: u64, all: u64| part as f64 / all.max(1) as f64;
     let repeated = part(visited.repeated, visited.again);
-    let is_order = repeated >= REPEATS && visited.again >= visited.elements / 2;
+    let as_begun = part(visited.as_begun, visited.elements);
+    let repeats = repeated >= REPEATS && visited.again >= visited.elements / 2;
+    let is_order = repeats || as_begun >= REPEATS;
     let is_strided = part(visited.strided, visited.elements) > MOST_STRIDED;
     if is_order && !is_strided && part(visited.in_order, visited.elements) < IN_ORDER && visited.elements > 1
     {
+        let index = by_index(program, target.site);
         let reason = format!(
-            "{} are visited in an order that isn't that of their addresses, and {} of later visits repeat it{}",
+            "{} are visited in an order that isn't that of their addresses, and {}{}",
             trackway_report::grouped(visited.elements),
-            percent(repeated),
-            by_index(program, target.site)
+            match repeats {
+                true => format!("{} of later visits repeat it", percent(repeated)),
+                false => format!(
+                    "for {} of them it is that of their first accesses",
+                    percent(as_begun)
+                ),
+            },
+            index
+                .as_ref()
+                .map_or(String::new(), |index| format!("; their index comes from {index}"))
         );
+        let only = index
+            .is_some()
+            .then(|| Arc::new(target.visitors.iter().copied().collect()));
         let (blocks, program) = (Arc::new(visited.blocks), Arc::clone(blocks));
         edits.push(Edit {
-            kind: Kind::OrderOfVisits,
+            kind: match index {
+                Some(_) => Kind::SortedIndices,
+                None => Kind::OrderOfVisits,
+            },
             of: target.name,
             reason,
             location,
             definition: Vec::new(),
-            rewriting: Box::new(move || Box::new(Moved::new(Arc::clone(&program), Arc::clone(&blocks)))),
+            rewriting: Box::new(move || {
+                Box::new(Moved::new(
+                    Arc::clone(&program),
+                    Arc::clone(&blocks),
+                    only.clone(),
+                ))
+            }),
         });
     }
     edits
 }
 
 /// Where the index comes from, if the address follows from a load of a number in the same function.
-fn by_index(program: &Program, site: SiteId) -> String {
+fn by_index(program: &Program, site: SiteId) -> Option<String> {
     let loads = program.work[site.index()].iter().flat_map(|work| &work.loads);
     let mut numbers = loads.filter(|load| {
         let site = program.site(**load);
         !program.string(site.value_type).trim_end().ends_with('*') && site.size <= 8
     });
-    let Some(index) = numbers.next() else {
-        return String::new();
-    };
+    let index = numbers.next()?;
     let names = Names::new(program);
-    let name = group::field_name(&names, group::field_key(program, program.site(*index)));
-    format!("; their index comes from {name}")
+    Some(group::field_name(
+        &names,
+        group::field_key(program, program.site(*index)),
+    ))
 }
 
 /// Structures, or arrays of plain values, whose loads take most of the time.
@@ -144,6 +172,8 @@ fn targets(subject: &Subject) -> Vec<Target> {
                 name: structures.list[field.structure].name.clone(),
                 site: id,
                 visitors: Vec::new(),
+                sites: Vec::new(),
+                offsets: HashMap::new(),
                 element_bytes: structures.list[field.structure].size,
                 offset,
                 is_structure: true,
@@ -152,6 +182,8 @@ fn targets(subject: &Subject) -> Vec<Target> {
                 name: group::field_name(&names, group::field_key(program, site)),
                 site: id,
                 visitors: Vec::new(),
+                sites: Vec::new(),
+                offsets: HashMap::new(),
                 element_bytes: site.size.into(),
                 offset: 0,
                 is_structure: false,
@@ -177,6 +209,11 @@ fn targets(subject: &Subject) -> Vec<Target> {
     groups.truncate(MOST_TARGETS);
     let with_visitors = groups.into_iter().map(|(_, _, target)| Target {
         visitors: visitors(program, target.site),
+        sites: offsets_of(program, &structures, &target)
+            .into_keys()
+            .map(SiteId)
+            .collect(),
+        offsets: offsets_of(program, &structures, &target),
         ..target
     });
     with_visitors.collect()
@@ -193,4 +230,24 @@ fn visitors(program: &Program, main: SiteId) -> Vec<SiteId> {
     };
     let all = (0..program.sites.len() as u32).map(SiteId);
     all.filter(|site| place(*site) == place(main)).collect()
+}
+
+/// The sites of such elements, and how far each accesses from an element's start.
+fn offsets_of(program: &Program, structures: &Structures, target: &Target) -> HashMap<u32, u64> {
+    let names = Names::new(program);
+    let sites = program.sites.iter().enumerate();
+    let own = sites.filter_map(|(number, site)| {
+        let offset = match &structures.sites[number] {
+            Some(field) if target.is_structure && structures.list[field.structure].name == target.name => {
+                field.offset?
+            }
+            None if !target.is_structure && u64::from(site.size) == target.element_bytes => {
+                let name = group::field_name(&names, group::field_key(program, site));
+                (name == target.name).then_some(0)?
+            }
+            _ => return None,
+        };
+        Some((number as u32, offset))
+    });
+    own.collect()
 }

@@ -25,6 +25,8 @@ pub struct Sharing {
     line_bytes: u64,
     groupings: Vec<Grouping>,
     top: usize,
+    /// Estimated cycles by site; none if time is not estimated.
+    cycles: Option<Vec<u64>>,
     /// Whether each site writes.
     writes: Vec<bool>,
 }
@@ -111,8 +113,15 @@ impl Sharing {
             line_bytes,
             groupings: vec![Grouping::Field, Grouping::Line],
             top,
+            cycles: None,
             writes: program.sites.iter().map(|site| site.kind.writes()).collect(),
         }
+    }
+
+    /// With the estimated cycles of each site: groups of sites have those, and are ranked by them.
+    #[must_use]
+    pub fn with_cycles(self, cycles: Option<Vec<u64>>) -> Self {
+        Sharing { cycles, ..self }
     }
 
     /// Tables of these groups instead of fields and lines. Kinds of access, sites and threads have none.
@@ -191,7 +200,7 @@ impl Analysis for Sharing {
             shard.in_order(),
             trace,
             self.line_bytes,
-            &self.groupings,
+            (&self.groupings, self.cycles.as_deref()),
             self.top,
         )
     }
@@ -208,6 +217,7 @@ mod tests {
                 line_bytes,
                 groupings: Vec::new(),
                 top: 1,
+                cycles: None,
                 writes: Vec::new(),
             };
             sharing.parts(line, first, last)

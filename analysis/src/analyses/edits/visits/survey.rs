@@ -21,15 +21,20 @@ const NO_TARGET: u8 = u8::MAX;
 pub(super) fn visited(subject: &Subject, targets: &[Target], program: &Arc<ProgramBlocks>) -> Vec<Visited> {
     let sites = subject.trace.program().sites.len();
     let mut by_site = vec![NO_TARGET; sites];
+    let mut touches = by_site.clone();
     for (number, target) in targets.iter().enumerate() {
         for site in &target.visitors {
             by_site[site.index()] = number as u8;
+        }
+        for site in &target.sites {
+            touches[site.index()] = number as u8;
         }
     }
     let survey = Survey {
         trace: subject.trace,
         targets,
         by_site,
+        touches,
         program,
         found: Mutex::default(),
     };
@@ -42,6 +47,8 @@ struct Survey<'s> {
     targets: &'s [Target],
     /// The target whose visits a site makes.
     by_site: Vec<u8>,
+    /// The target whose elements a site accesses.
+    touches: Vec<u8>,
     program: &'s ProgramBlocks,
     found: Mutex<Vec<Visited>>,
 }
@@ -64,9 +71,31 @@ struct Following {
     stride: u64,
     /// Elements of all known blocks.
     known: u64,
+    /// When each element of a block was accessed first, by the number of the block: counted from 1.
+    begun: HashMap<u64, Vec<u32>>,
+    begun_count: u32,
+    /// When the last new element was accessed first.
+    last_begun: u32,
 }
 
 impl Following {
+    /// Notes that the target's elements are accessed there, by whatever site. `offset`: from the element's start.
+    fn touch(&mut self, target: &Target, block: Begun, inside: u64) {
+        let Some(number) = self.find(target, block, inside) else {
+            return;
+        };
+        let count = self
+            .visited
+            .blocks
+            .get(&block.number)
+            .map_or(0, |block| block.places.len());
+        let begun = self.begun.entry(block.number).or_insert_with(|| vec![0; count]);
+        if begun[number] == 0 {
+            self.begun_count += 1;
+            begun[number] = self.begun_count;
+        }
+    }
+
     /// Notes that the target's site accesses that address, `inside` bytes past the block's start.
     fn visit(&mut self, target: &Target, block: Begun, address: u64, inside: u64) {
         let Some(inside) = inside.checked_sub(target.offset) else {
@@ -91,6 +120,9 @@ impl Following {
                 let follows = |(last, _): (u64, u64)| begin > last && begin - last <= bytes.max(LINE_BYTES);
                 let stride = begin.wrapping_sub(self.last.map_or(0, |(last, _)| last));
                 self.visited.strided += u64::from(std::mem::replace(&mut self.stride, stride) == stride);
+                let begun = self.begun.get(&block.number).map_or(0, |begun| begun[number]);
+                let last_begun = std::mem::replace(&mut self.last_begun, begun);
+                self.visited.as_begun += u64::from(begun > 0 && begun == last_begun + 1);
                 self.visited.elements += 1;
                 self.visited.in_order += u64::from(self.last.is_some_and(follows));
                 self.last = Some((begin, at));
@@ -187,12 +219,20 @@ impl Analysis for Survey<'_> {
             .entry(batch.process)
             .or_insert_with(|| self.program.begin(|block| block));
         let mut visit = |site: usize, address: u64, live: &mut Blocks<Begun>| {
-            let number = self.by_site[site];
-            if number != NO_TARGET {
-                if let Some((start, block)) = live.at(site, address) {
-                    let target = &self.targets[number as usize];
-                    following[number as usize].visit(target, *block, address, address - start);
-                }
+            let number = self.touches[site];
+            if number == NO_TARGET {
+                return;
+            }
+            let Some((start, block)) = live.at(site, address) else {
+                return;
+            };
+            let (target, following) = (&self.targets[number as usize], &mut following[number as usize]);
+            let inside = address - start;
+            if let Some(begin) = inside.checked_sub(target.offsets[&(site as u32)]) {
+                following.touch(target, *block, begin);
+            }
+            if self.by_site[site] == number {
+                following.visit(target, *block, address, inside);
             }
         };
         for item in batch.items() {
@@ -206,7 +246,7 @@ impl Analysis for Survey<'_> {
                 }
                 BatchItem::Accesses(Piece::Run(run)) => {
                     let lanes = batch.lanes(run).iter();
-                    let own = lanes.filter(|lane| self.by_site[lane.site.index()] != NO_TARGET);
+                    let own = lanes.filter(|lane| self.touches[lane.site.index()] != NO_TARGET);
                     for lane in own {
                         (0..run.count)
                             .for_each(|iteration| visit(lane.site.index(), lane.address_in(iteration), live));
@@ -240,6 +280,8 @@ mod tests {
             name: String::new(),
             site: SiteId(0),
             visitors: Vec::new(),
+            sites: Vec::new(),
+            offsets: HashMap::new(),
             element_bytes: 16,
             offset: 8,
             is_structure: true,
