@@ -1,10 +1,11 @@
-// Programs that need one change each, chosen by -DPART; with -DAFTER, as an engineer changed them. Both print the same.
+// Small enough for the caches of the tests, not for those of machines. Programs that need one change each, chosen by -DPART; with -DAFTER, as an engineer changed them. Both print the same.
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+static pthread_barrier_t both;
 static uint64_t random_state = 88172645463325252u;
 
 static uint64_t next_random(void) {
@@ -15,11 +16,12 @@ static uint64_t next_random(void) {
 
 #if PART == 1
 // Threads write one counter: each its own.
-enum { TURNS = 400000 };
+enum { TURNS = 1000000 };
 static atomic_ulong total;
 static void *count(void *none) {
     unsigned long own = 0;
     (void)none;
+    pthread_barrier_wait(&both);
     for (int i = 0; i < TURNS; i++) {
 #ifdef AFTER
         *(volatile unsigned long *)&own += i & 3;
@@ -42,12 +44,13 @@ static uint64_t result(void) {
 #elif PART == 2
 // Threads write neighbouring elements: each in a line of its own.
 #ifdef AFTER
-enum { TURNS = 400000, APART = 8 };
+enum { TURNS = 1000000, APART = 8 };
 #else
-enum { TURNS = 400000, APART = 1 };
+enum { TURNS = 1000000, APART = 1 };
 #endif
 static volatile unsigned long own[2 * 8] __attribute__((aligned(64)));
 static void *count(void *number) {
+    pthread_barrier_wait(&both);
     for (int i = 0; i < TURNS; i++)
         own[(uintptr_t)number * APART] += i & 3;
     return NULL;
@@ -125,12 +128,14 @@ static uint64_t result(void) {
     struct node *nodes = malloc(COUNT * sizeof *nodes);
     for (uint32_t i = 0; i < COUNT; i++)
         order[i] = i;
-#ifndef AFTER
     for (uint32_t i = COUNT - 1; i > 0; i--) {
         uint32_t other = next_random() % (i + 1), kept = order[i];
         order[i] = order[other];
         order[other] = kept;
     }
+#ifdef AFTER
+    for (uint32_t i = 0; i < COUNT; i++)
+        order[i] = i;
 #endif
     for (uint32_t i = 0; i < COUNT; i++) {
         nodes[order[i]].next = i + 1 < COUNT ? &nodes[order[i + 1]] : NULL;
@@ -176,7 +181,7 @@ static uint64_t result(void) {
 
 #elif PART == 8
 // A field that is written and never read.
-enum { COUNT = 1 << 16, ROUNDS = 6 };
+enum { COUNT = 1 << 15, VISITS = 300000 };
 struct particle {
     uint64_t place, speed;
 #ifndef AFTER
@@ -186,14 +191,14 @@ struct particle {
 static struct particle particles[COUNT];
 static uint64_t result(void) {
     uint64_t sum = 0;
-    for (int round = 0; round < ROUNDS; round++)
-        for (int i = 0; i < COUNT; i++) {
-            particles[i].place += ++particles[i].speed;
-            sum ^= particles[i].place;
+    for (int i = 0; i < VISITS; i++) {
+        struct particle *particle = &particles[next_random() % COUNT];
+        particle->place += ++particle->speed;
+        sum ^= particle->place;
 #ifndef AFTER
-            particles[i].touched[0] = round;
+        particle->touched[0] = i;
 #endif
-        }
+    }
     return sum;
 }
 
@@ -214,8 +219,44 @@ static uint64_t result(void) {
         sum += table[next_random() % COUNT];
     return sum;
 }
+
+#elif PART == 10
+// A gather by indices in random order: sorted.
+enum { COUNT = 1 << 18, ROUNDS = 3 };
+static uint64_t values[COUNT];
+static uint32_t order[COUNT];
+static uint64_t result(void) {
+    for (uint32_t i = 0; i < COUNT; i++)
+        order[i] = i, values[i] = i * 3;
+    for (uint32_t i = COUNT - 1; i > 0; i--) {
+        uint32_t other = next_random() % (i + 1), kept = order[i];
+        order[i] = order[other];
+        order[other] = kept;
+    }
+#ifdef AFTER
+    for (uint32_t i = 0; i < COUNT; i++)
+        order[i] = i;
+#endif
+    uint64_t sum = 0;
+    for (volatile int round = 0; round < ROUNDS; round++)
+        for (uint32_t i = 0; i < COUNT; i++)
+            sum += values[order[i]] ^ round;
+    return sum;
+}
+
+#elif PART == 11
+// Many look-ups at random: no order repeats, and nothing is to be moved.
+enum { COUNT = 1 << 18, LOOKUPS = 400000 };
+static uint64_t values[COUNT];
+static uint64_t result(void) {
+    uint64_t sum = 0;
+    for (int i = 0; i < LOOKUPS; i++)
+        sum += values[next_random() % COUNT];
+    return sum;
+}
 #endif
 
 int main(void) {
+    pthread_barrier_init(&both, NULL, 2);
     printf("%llu %llu\n", (unsigned long long)result(), (unsigned long long)(next_random() & 0));
 }
