@@ -104,7 +104,7 @@ fn edits_of(program: &Program, target: Target, visited: Visited, blocks: &Arc<Pr
     let is_strided = part(visited.strided, visited.elements) > MOST_STRIDED;
     if is_order && !is_strided && part(visited.in_order, visited.elements) < IN_ORDER && visited.elements > 1
     {
-        let index = by_index(program, target.site);
+        let index = by_index(program, &target);
         let reason = format!(
             "{} are visited in an order that isn't that of their addresses, and {}{}",
             trackway_report::grouped(visited.elements),
@@ -144,10 +144,13 @@ fn edits_of(program: &Program, target: Target, visited: Visited, blocks: &Arc<Pr
     edits
 }
 
-/// Where the index comes from, if the address follows from a load of a number in the same function.
-fn by_index(program: &Program, site: SiteId) -> Option<String> {
-    let loads = program.work[site.index()].iter().flat_map(|work| &work.loads);
-    let mut numbers = loads.filter(|load| {
+/// Where the index comes from, if the address follows from a load of a number in the same function, and from no other element.
+fn by_index(program: &Program, target: &Target) -> Option<String> {
+    let loads = &program.work[target.site.index()].as_ref()?.loads;
+    if loads.iter().any(|load| target.sites.contains(load)) {
+        return None; // a walk, which may begin at an index
+    }
+    let mut numbers = loads.iter().filter(|load| {
         let site = program.site(**load);
         !program.string(site.value_type).trim_end().ends_with('*') && site.size <= 8
     });

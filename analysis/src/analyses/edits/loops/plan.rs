@@ -88,6 +88,12 @@ impl Plan {
         order.sort_by_key(|number| std::cmp::Reverse(need(number)));
         let best = order[DEPTH - 1];
         let (before, after) = (nest.step(0) as f64, nest.step(best) as f64);
+        // Where one array gains what another one loses, blocks are needed.
+        let is_far = |access: &NestAccess, number: usize| access.strides[number].unsigned_abs() >= LINE_BYTES;
+        let loses = |access: &NestAccess| is_far(access, best) && !is_far(access, 0);
+        if nest.accesses.iter().any(loses) {
+            return None;
+        }
         (after <= (1.0 - LEAST_GAIN) * before).then_some(Plan { order, tile: None })
     }
 
