@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use trackway_trace::{AccessKind, Program, SiteId};
 
 use super::private::Private;
-use super::{Edit, Kind, Subject, LEAST_PART};
+use super::spread::Spread;
+use super::{Edit, Kind, Rewriting, Subject, LEAST_PART};
 use crate::analyses::sharing::{contended_fields, ContendedField};
 use crate::model::site_counts::SiteCounters;
 
@@ -27,13 +28,15 @@ pub(super) fn edits(subject: &Subject) -> Vec<Edit> {
     let program = subject.trace.program();
     fields
         .into_iter()
-        .filter(|field| subject.part_of_time(&field.sites) >= LEAST_PART)
-        .filter_map(|field| edit(program, field))
+        .filter_map(|field| {
+            let part = subject.part_of_time(&field.sites);
+            edit(program, field, line_bytes, part).filter(|_| part >= LEAST_PART)
+        })
         .collect()
 }
 
 /// None if one thread writes what others read: they must get it.
-fn edit(program: &Program, field: ContendedField) -> Option<Edit> {
+fn edit(program: &Program, field: ContendedField, line_bytes: u64, part: f64) -> Option<Edit> {
     let transfers = field.transfers;
     let is_false = transfers.false_sharing as f64 >= MOST * transfers.all() as f64;
     let takes_turns = |site: &SiteId| {
@@ -60,13 +63,23 @@ fn edit(program: &Program, field: ContendedField) -> Option<Edit> {
         ),
     };
     let sites: HashSet<SiteId> = field.sites.iter().copied().collect();
-    let private = Private::new(program, &sites, kind == Kind::OneForEachThread);
+    let rewriting: Rewriting = match kind {
+        Kind::LinesOfTheirOwn => {
+            let spread = Spread::new(program, &sites, line_bytes);
+            Box::new(move || Box::new(spread.clone()))
+        }
+        _ => {
+            let private = Private::new(program, &sites, kind == Kind::OneForEachThread);
+            Box::new(move || Box::new(private.clone()))
+        }
+    };
     Some(Edit {
+        part,
         kind,
         of: field.name,
         reason,
         location: Some(program.site(field.main_site).location),
         definition: Vec::new(),
-        rewriting: Box::new(move || Box::new(private.clone())),
+        rewriting,
     })
 }

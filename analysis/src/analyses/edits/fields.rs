@@ -183,6 +183,7 @@ impl Search<'_> {
                     smaller.reason, shrinking.bytes_before, shrinking.bytes_after
                 ),
                 location: self.most_costly(&self.sites_of(smaller.structure)),
+                part: subject.part_of_time(&self.sites_of(smaller.structure)),
                 definition: smaller.definition,
                 rewriting: self.rewriting(arrays, shrinking),
             })
@@ -218,6 +219,7 @@ impl Search<'_> {
                     range.least, range.most
                 ),
                 location: self.most_costly(&range.sites),
+                part: self.subject.part_of_time(&range.sites),
                 definition: vec![format!("{type_name} {name}…")],
                 of: name,
                 rewriting: self.rewriting(range.arrays, shrinking),

@@ -41,19 +41,18 @@ pub(super) fn edits(subject: &Subject) -> Vec<Edit> {
             loops.push(found.clone());
         }
     }
-    let mut edits: Vec<(f64, Edit)> = Vec::new();
+    let mut edits = Vec::new();
     for ((change, ..), loops) in by_place {
         let sites: Vec<SiteId> = loops.iter().flat_map(|found| found.sites.clone()).collect();
         let part = subject.part_of_time(&sites);
         if part >= LEAST_PART {
-            edits.extend(edit(program, change, loops).map(|edit| (part, edit)));
+            edits.extend(edit(program, change, loops, part));
         }
     }
-    edits.sort_by(|first, second| second.0.total_cmp(&first.0));
-    edits.into_iter().map(|(_, edit)| edit).collect()
+    edits
 }
 
-fn edit(program: &Program, change: Change, loops: Vec<FoundLoop>) -> Option<Edit> {
+fn edit(program: &Program, change: Change, loops: Vec<FoundLoop>, part: f64) -> Option<Edit> {
     let iterations = |found: &&FoundLoop| found.nest.counts.iter().product::<u64>();
     let nest = &loops.iter().max_by_key(iterations)?.nest;
     let plan = Plan::of(nest, change)?;
@@ -87,6 +86,7 @@ fn edit(program: &Program, change: Change, loops: Vec<FoundLoop>) -> Option<Edit
         ),
         location,
         definition: Vec::new(),
+        part,
         rewriting: Box::new(move || {
             Box::new(Reordered {
                 change,

@@ -9,6 +9,7 @@ mod pool;
 mod private;
 mod shrunk;
 mod simulate;
+mod spread;
 mod visits;
 
 use std::collections::HashSet;
@@ -25,7 +26,7 @@ use simulate::{simulate, Output};
 /// An edit is looked at where its accesses take at least this part of the estimated time.
 pub const LEAST_PART: f64 = 0.02;
 /// Edits that are simulated at most.
-const MOST_EDITS: usize = 8;
+const MOST_EDITS: usize = 6;
 
 /// A change of a program.
 pub struct Edit {
@@ -38,6 +39,8 @@ pub struct Edit {
     pub location: Option<LocationId>,
     /// Lines for the source.
     pub definition: Vec<String>,
+    /// The part of the time that the accesses take whose place or order it changes.
+    part: f64,
     rewriting: Rewriting,
 }
 
@@ -101,6 +104,7 @@ impl Subject<'_> {
         edits.extend(loops::edits(self));
         edits.extend(visits::edits(self));
         edits.extend(fields::edits(self));
+        edits.sort_by(|first, second| second.part.total_cmp(&first.part));
         edits.truncate(MOST_EDITS);
         edits
     }

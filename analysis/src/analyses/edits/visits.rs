@@ -41,6 +41,8 @@ struct Target {
     /// Bytes from the start of an element to what the site accesses.
     offset: u64,
     is_structure: bool,
+    /// Of the time.
+    part: f64,
 }
 
 /// How a target's elements were visited.
@@ -93,6 +95,7 @@ fn edits_of(program: &Program, target: Target, visited: Visited, blocks: &Arc<Pr
             ),
             location,
             definition: Vec::new(),
+            part: target.part,
             rewriting: Box::new(move || Box::new(Pooled::new(Arc::clone(&program), Arc::clone(&numbers)))),
         });
     }
@@ -100,11 +103,11 @@ fn edits_of(program: &Program, target: Target, visited: Visited, blocks: &Arc<Pr
     let repeated = part(visited.repeated, visited.again);
     let as_begun = part(visited.as_begun, visited.elements);
     let repeats = repeated >= REPEATS && visited.again >= visited.elements / 2;
-    let is_order = repeats || as_begun >= REPEATS;
+    let index = by_index(program, &target);
+    let is_order = repeats || (index.is_none() && as_begun >= REPEATS);
     let is_strided = part(visited.strided, visited.elements) > MOST_STRIDED;
     if is_order && !is_strided && part(visited.in_order, visited.elements) < IN_ORDER && visited.elements > 1
     {
-        let index = by_index(program, &target);
         let reason = format!(
             "{} are visited in an order that isn't that of their addresses, and {}{}",
             trackway_report::grouped(visited.elements),
@@ -132,6 +135,7 @@ fn edits_of(program: &Program, target: Target, visited: Visited, blocks: &Arc<Pr
             reason,
             location,
             definition: Vec::new(),
+            part: target.part,
             rewriting: Box::new(move || {
                 Box::new(Moved::new(
                     Arc::clone(&program),
@@ -180,6 +184,7 @@ fn targets(subject: &Subject) -> Vec<Target> {
                 element_bytes: structures.list[field.structure].size,
                 offset,
                 is_structure: true,
+                part: 0.0,
             }),
             None => Some(Target {
                 name: group::field_name(&names, group::field_key(program, site)),
@@ -190,6 +195,7 @@ fn targets(subject: &Subject) -> Vec<Target> {
                 element_bytes: site.size.into(),
                 offset: 0,
                 is_structure: false,
+                part: 0.0,
             }),
         };
         let is_load = !stores(site.kind) && site.kind != AccessKind::AtomicReadModifyWrite;
@@ -210,7 +216,8 @@ fn targets(subject: &Subject) -> Vec<Target> {
     groups.retain(|(cycles, ..)| *cycles as f64 >= LEAST_PART * all as f64 && *cycles > 0);
     groups.sort_by(|first, second| second.0.cmp(&first.0).then(first.2.name.cmp(&second.2.name)));
     groups.truncate(MOST_TARGETS);
-    let with_visitors = groups.into_iter().map(|(_, _, target)| Target {
+    let with_visitors = groups.into_iter().map(|(cycles, _, target)| Target {
+        part: cycles as f64 / all as f64,
         visitors: visitors(program, target.site),
         sites: offsets_of(program, &structures, &target)
             .into_keys()

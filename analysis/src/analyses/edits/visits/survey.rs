@@ -71,7 +71,7 @@ struct Following {
     stride: u64,
     /// Elements of all known blocks.
     known: u64,
-    /// When each element of a block was accessed first, by the number of the block: counted from 1.
+    /// When each element of a block was accessed first by other sites, by the number of the block: counted from 1.
     begun: HashMap<u64, Vec<u32>>,
     begun_count: u32,
     /// When the last new element was accessed first.
@@ -79,7 +79,7 @@ struct Following {
 }
 
 impl Following {
-    /// Notes that the target's elements are accessed there, by whatever site. `offset`: from the element's start.
+    /// Notes that an element of the target which begins so many bytes after the block's start is accessed by another site.
     fn touch(&mut self, target: &Target, block: Begun, inside: u64) {
         let Some(number) = self.find(target, block, inside) else {
             return;
@@ -228,11 +228,10 @@ impl Analysis for Survey<'_> {
             };
             let (target, following) = (&self.targets[number as usize], &mut following[number as usize]);
             let inside = address - start;
-            if let Some(begin) = inside.checked_sub(target.offsets[&(site as u32)]) {
-                following.touch(target, *block, begin);
-            }
             if self.by_site[site] == number {
                 following.visit(target, *block, address, inside);
+            } else if let Some(begin) = inside.checked_sub(target.offsets[&(site as u32)]) {
+                following.touch(target, *block, begin);
             }
         };
         for item in batch.items() {
@@ -275,8 +274,8 @@ mod tests {
     use super::*;
     use trackway_trace::SiteId;
 
-    fn follow(visits: &[u64]) -> Visited {
-        let target = Target {
+    fn target() -> Target {
+        Target {
             name: String::new(),
             site: SiteId(0),
             visitors: Vec::new(),
@@ -285,16 +284,23 @@ mod tests {
             element_bytes: 16,
             offset: 8,
             is_structure: true,
-        };
-        let block = Begun {
+            part: 1.0,
+        }
+    }
+
+    fn block() -> Begun {
+        Begun {
             number: 0,
             start: 0x1000,
             length: 160,
-        };
+        }
+    }
+
+    fn follow(visits: &[u64]) -> Visited {
         let mut following = Following::default();
         for element in visits {
             let inside = element * 16 + 8;
-            following.visit(&target, block, 0x1000 + inside, inside);
+            following.visit(&target(), block(), 0x1000 + inside, inside);
         }
         following.finish()
     }
@@ -314,6 +320,20 @@ mod tests {
         assert_eq!((walks.again, walks.repeated), (6, 4));
         let chance = follow(&[7, 2, 9, 2, 7, 9, 7]);
         assert_eq!((chance.again, chance.repeated), (4, 0));
+    }
+
+    #[test]
+    fn the_order_in_which_others_began_is_told() {
+        let (target, block) = (target(), block());
+        let mut following = Following::default();
+        for element in [5, 1, 8, 3] {
+            following.touch(&target, block, element * 16);
+        }
+        for element in [5, 1, 8, 3] {
+            following.visit(&target, block, 0x1000 + element * 16 + 8, element * 16 + 8);
+        }
+        let visited = following.finish();
+        assert_eq!((visited.elements, visited.as_begun), (4, 4));
     }
 
     #[test]
