@@ -1,5 +1,6 @@
 //! Fields that could be left out or have a smaller type.
 
+mod recorded;
 mod values;
 
 use std::collections::HashMap;
@@ -50,7 +51,10 @@ struct Smaller {
 
 impl Search<'_> {
     fn edits(&self) -> Vec<Edit> {
-        let ranges = values::ranges(self.subject, self.structures, &self.blocks);
+        let ranges = match recorded::are_recorded(self.subject) {
+            true => values::ranges(self.subject, self.structures, &self.blocks),
+            false => HashMap::new(),
+        };
         let mut smaller = self.unread();
         smaller.extend(self.narrow(&ranges));
         let mut edits = match smaller.is_empty() {
