@@ -61,26 +61,33 @@ line_ns = 5.0
 CACHES = "L1=32K,8,64:L2=512K,8,64,shared"
 
 
-def folder():
-    path = tools.BUILD / "tests" / "advise"
-    path.mkdir(parents=True, exist_ok=True)
-    (path / "machine.toml").write_text(MACHINE)
+def machine():
+    path = tools.BUILD / "tests" / "advise" / "machine.toml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(MACHINE)
     return path
 
 
-def record(number, options, *defines):
-    program = folder() / "-".join([str(number), *defines])
-    flags = ["-O2", "-g", "-pthread", f"-DPART={number}", *(f"-D{define}" for define in defines)]
-    tools.trackway("cc", *options, *flags, SOURCE, "-o", program)
-    tools.run("clang-22", *flags, SOURCE, "-o", f"{program}.plain")
-    tools.has_plain(program, lambda: f"{program}.plain")
-    trace = program.with_suffix(".trackway")
-    tools.record(trace, program)
-    return trace
+def recorded(number, options=(), *defines):
+    """The trace of a program; tests run side by side."""
+    name = "-".join([str(number), *defines])
+
+    def record():
+        program = tools.BUILD / "tests" / "advise" / name
+        program.parent.mkdir(parents=True, exist_ok=True)
+        flags = ["-O2", "-g", "-pthread", f"-DPART={number}", *(f"-D{define}" for define in defines)]
+        tools.trackway("cc", *options, *flags, SOURCE, "-o", program)
+        tools.run("clang-22", *flags, SOURCE, "-o", f"{program}.plain")
+        tools.has_plain(program, lambda: f"{program}.plain")
+        trace = program.with_suffix(".trackway")
+        tools.record(trace, program)
+        return trace
+
+    return tools.once(f"advise-{name}", record)
 
 
 def tables(verb, trace, *options):
-    chosen = ("--machine", folder() / "machine.toml", "--cache", CACHES)
+    chosen = ("--machine", tools.once("advise-machine", machine), "--cache", CACHES)
     report = tools.trackway(verb, "--json", *chosen, *options, trace).stdout
     return {table["name"]: table["rows"] for table in json.loads(report)["tables"]}
 
@@ -95,8 +102,8 @@ class Advise(unittest.TestCase):
     def test_each_change_is_advised_where_it_helps_and_not_after_it(self):
         for part in PARTS:
             with self.subTest(part=part):
-                before = record(part.number, part.options)
-                after = record(part.number, part.options, "AFTER")
+                before = recorded(part.number, part.options)
+                after = recorded(part.number, part.options, "AFTER")
                 card = self.cards(before).get((part.change, part.of))
                 self.assertIsNotNone(card, self.advise(before))
                 cycles = tables("advise", after)["time"][0]["cycles"]
@@ -105,30 +112,30 @@ class Advise(unittest.TestCase):
                 self.assertNotIn((part.change, part.of), self.cards(after))
 
     def test_sharing_ranks_by_the_cycles_of_its_fields(self):
-        trace = record(1, ())
-        machine = ("--machine", folder() / "machine.toml")
-        found = json.loads(tools.trackway("sharing", "--json", "--time", *machine, trace).stdout)
+        trace = recorded(1)
+        chosen = ("--machine", tools.once("advise-machine", machine))
+        found = json.loads(tools.trackway("sharing", "--json", "--time", *chosen, trace).stdout)
         fields = next(table for table in found["tables"] if table["name"] == "fields")["rows"]
-        report = json.loads(tools.trackway("report", "--json", "--time", "--by", "field", *machine, trace).stdout)
+        report = json.loads(tools.trackway("report", "--json", "--time", "--by", "field", *chosen, trace).stdout)
         reported = next(table for table in report["tables"] if table["name"] == "fields")["rows"]
         cycles = {row["field"]: row["cycles"] for row in reported}
         self.assertEqual(fields[0]["field"], "total")
         self.assertAlmostEqual(fields[0]["cycles"] / cycles["total"], 1, delta=0.02)
 
     def test_a_counter_of_several_threads_is_not_to_be_moved(self):
-        changes = {change for change, _ in self.cards(record(1, ()))}
+        changes = {change for change, _ in self.cards(recorded(1))}
         self.assertFalse(changes & {"align", "pad", "split", "lines of its own", "threads apart"}, changes)
 
     def test_loops_that_need_their_order_keep_it(self):
-        changes = {change for change, _ in self.cards(record(5, ()))}
+        changes = {change for change, _ in self.cards(recorded(5))}
         self.assertFalse(changes & {"loops interchanged", "loops in blocks"}, changes)
 
     def test_cards_are_complete(self):
-        card = tables("advise", record(6, ()), "--top", "1")["card"][0]
+        card = tables("advise", recorded(6), "--top", "1")["card"][0]
         self.assertTrue(all(card[column] for column in ("because", "unless", "next")), card)
 
     def test_look_ups_at_random_have_no_order(self):
-        changes = {change for change, _ in self.cards(record(11, ()))}
+        changes = {change for change, _ in self.cards(recorded(11))}
         self.assertFalse(changes & {"order of visits", "sort the indices", "pool"}, changes)
 
 
