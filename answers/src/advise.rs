@@ -1,12 +1,14 @@
 //! `trackway advise`.
 
 mod cards;
+mod edits;
 mod simulated;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use trackway_analysis::cache::Caches;
 use trackway_analysis::layout::{Layout, Shown};
 use trackway_analysis::site_counts::Measure;
 use trackway_analysis::structures::Structures;
@@ -29,8 +31,9 @@ use simulated::Subject;
 const STRUCTURES: usize = 8;
 /// Fields are accessed together if no more accesses lie between, as for `trackway layout`.
 const WINDOW: u64 = 100;
-/// Passes over the trace after the first one: two for layouts, and one each for huge pages and for threads apart.
-const PASSES: u64 = 4;
+/// Passes over the trace after the first one, at most: two for layouts, one to find other edits and one for all of them, and
+/// one each for huge pages and for threads apart.
+const PASSES: u64 = 6;
 
 /// Say what to change, and what each change would gain in time
 ///
@@ -51,6 +54,9 @@ pub struct AdviseArguments {
     pub trace: PathBuf,
     #[command(flatten)]
     pub machine: MachineArguments,
+    /// Caches to simulate, as for `report` [default: those of the machine that recorded]
+    #[arg(long, value_name = "CACHES", value_parser = Caches::described_by)]
+    pub cache: Option<Caches>,
     #[command(flatten)]
     pub output: OutputArguments,
     #[command(flatten)]
@@ -65,7 +71,11 @@ impl Question for AdviseArguments {
     fn answer(&self, trace: &Trace) -> Result<Report, Failure> {
         require_accesses(trace)?;
         let mut warnings = Vec::new();
-        let (caches, _) = ModelArguments::default().choose(trace, true, &mut warnings)?;
+        let model = ModelArguments {
+            cache: self.cache.clone(),
+            ..ModelArguments::default()
+        };
+        let (caches, _) = model.choose(trace, true, &mut warnings)?;
         let machine = self.machine.machine(&caches, trace, &mut warnings)?;
         let structures = Structures::of(trace.program());
         let shown = Shown {
@@ -80,7 +90,10 @@ impl Question for AdviseArguments {
             let layouts = layout.cards(trace, threads, observer);
             let mut cards = Cards::new(trace.program(), &subject.machine, &layouts);
             cards.add(subject.huge_pages(threads, observer));
-            cards.add(subject.apart(&layouts, threads, observer));
+            cards.add_edits(subject.edits(&layouts, threads, observer));
+            if !cards.has_sharing() {
+                cards.add(subject.apart(&layouts, threads, observer));
+            }
             cards
         });
         let mut findings = cards.findings(self.output.rows());

@@ -13,6 +13,7 @@ use crate::model::simulated;
 use crate::output::OutputArguments;
 use crate::question::Question;
 use crate::reading::{require_accesses, ReadingArguments};
+use crate::time::TimeArguments;
 
 /// What functions and their paths cost; `trackway diff --analysis calls` and the exports of call graphs show it.
 #[derive(Debug, Clone, Args)]
@@ -23,6 +24,8 @@ pub struct CallsArguments {
     #[arg(long, value_name = "CACHES", value_parser = Caches::described_by)]
     pub cache: Option<Caches>,
     #[command(flatten)]
+    pub time: TimeArguments,
+    #[command(flatten)]
     pub output: OutputArguments,
     #[command(flatten)]
     pub reading: ReadingArguments,
@@ -31,7 +34,7 @@ pub struct CallsArguments {
 impl Question for CallsArguments {
     fn answer(&self, trace: &Trace) -> Result<Report, Failure> {
         require_accesses(trace)?;
-        Ok(calls(trace, &self.cache, &self.reading, self.output.rows()))
+        calls(trace, &self.cache, &self.time, &self.reading, self.output.rows())
     }
 
     fn reading(&mut self) -> Option<&mut ReadingArguments> {
@@ -40,8 +43,15 @@ impl Question for CallsArguments {
 }
 
 /// Makes tables of at most so many rows.
-pub fn calls(trace: &Trace, cache: &Option<Caches>, reading: &ReadingArguments, rows: usize) -> Report {
+pub fn calls(
+    trace: &Trace,
+    cache: &Option<Caches>,
+    time: &TimeArguments,
+    reading: &ReadingArguments,
+    rows: usize,
+) -> Result<Report, Failure> {
     let mut warnings = Vec::new();
     let caches = simulated(cache.clone(), trace, true, &mut warnings);
-    reading.report(&Calls::new(caches, rows), trace, warnings)
+    let machine = time.machine(&caches, trace, &mut warnings)?;
+    Ok(reading.report(&Calls::new(caches, rows).with_time(machine), trace, warnings))
 }

@@ -38,6 +38,7 @@ pub struct Settings {
     /// Tables to show, as far as the analysis has them; if empty, its usual ones.
     pub by: Vec<Grouping>,
     pub model: ModelArguments,
+    pub time: TimeArguments,
     pub sources: SourceArguments,
     /// Bytes of a line; if none, those of the machine that recorded.
     pub line_bytes: Option<u32>,
@@ -55,7 +56,13 @@ pub fn answer(name: AnalysisName, trace: &Trace, settings: &Settings) -> Result<
     match name {
         AnalysisName::Report => misses(trace, settings),
         AnalysisName::Objects => sampled(trace),
-        AnalysisName::Calls => Ok(calls(trace, &settings.model.cache, &settings.reading, usize::MAX)),
+        AnalysisName::Calls => calls(
+            trace,
+            &settings.model.cache,
+            &settings.time,
+            &settings.reading,
+            usize::MAX,
+        ),
         AnalysisName::Sharing => {
             let line_bytes = settings
                 .line_bytes

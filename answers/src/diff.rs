@@ -19,6 +19,7 @@ use crate::reading::ReadingArguments;
 use crate::report_form::grouping_parser;
 use crate::slice::{described_in, SliceArguments};
 use crate::sources::SourceArguments;
+use crate::time::TimeArguments;
 
 /// Say what changed between two traces
 ///
@@ -140,6 +141,7 @@ fn settings(arguments: &DiffArguments, before: &Input, after: &Input) -> Setting
             cache: chosen.or_else(|| before.caches()).or_else(|| after.caches()),
             ..arguments.model.clone()
         },
+        time: TimeArguments::default(),
         sources: arguments.sources.clone(),
         line_bytes: arguments.line_size,
         reading: arguments.reading.clone(),

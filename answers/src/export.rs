@@ -24,6 +24,7 @@ use crate::model::ModelArguments;
 use crate::output;
 use crate::reading::{require_accesses, ReadingArguments};
 use crate::slice::{self, SliceLimits, SliceRequest, When};
+use crate::time::TimeArguments;
 
 /// Write what other tools read: call graphs, flame graphs, time lines, counts, address traces
 ///
@@ -40,6 +41,7 @@ use crate::slice::{self, SliceLimits, SliceRequest, When};
 #[command(
     after_help = "Examples:\n  trackway export prog.trackway --to callgrind -o callgrind.out.prog\n  \
                         trackway export prog.trackway --to folded --measure l1_misses -o prog.folded\n  \
+                        trackway export prog.trackway --to folded --time --measure cycles -o prog.folded\n  \
                         trackway export prog.trackway --to pprof -o prog.pb.gz && go tool pprof -top prog.pb.gz\n  \
                         trackway export prog.trackway --to drmemtrace -o drmemtrace.prog.dir\n  \
                         trackway export prog.trackway --to din --thread 0 -o prog.din\n  \
@@ -63,7 +65,7 @@ pub struct ExportArguments {
     /// Rows of a Parquet file at most
     #[arg(long, value_name = "N", default_value = "16000000", requires = "parquet")]
     pub rows: NonZeroUsize,
-    /// The number that folded stacks carry, and that pprof shows first: accesses, reads, writes, bytes, l1_misses, ...; of
+    /// The number that folded stacks carry, and that pprof shows first: accesses, reads, writes, bytes, l1_misses, ..., with --time cycles; of
     /// calls of allocators allocations, bytes, bytes_at_peak, peak_bytes, leaked, leaked_bytes [default: accesses; for a
     /// trace that holds allocations only, bytes_at_peak]
     #[arg(long, value_name = "COLUMN")]
@@ -88,6 +90,8 @@ pub struct ExportArguments {
     /// Caches to simulate, as in `trackway report` [default: those of the machine that recorded]
     #[arg(long, value_name = "CACHES", value_parser = Caches::described_by)]
     pub cache: Option<Caches>,
+    #[command(flatten)]
+    pub time: TimeArguments,
     /// Replace an existing file
     #[arg(short, long)]
     pub force: bool,
@@ -160,6 +164,7 @@ impl ExportArguments {
 
 /// Exports to every format but Parquet.
 pub fn run(arguments: &ExportArguments) -> Result<ExitCode, Failure> {
+    arguments.time.prepare()?;
     let trace = arguments.slice().apply(Trace::open(&arguments.trace)?)?;
     if let Some(description) = slice::description(&trace) {
         output::warn(format!("this is a slice: {description}"));
@@ -186,6 +191,7 @@ fn content(trace: &Trace, arguments: &ExportArguments) -> Result<Vec<u8>, Failur
             cache: arguments.cache.clone(),
             sort: None,
         },
+        time: arguments.time.clone(),
         reading: arguments.reading.clone(),
         ..Settings::default()
     };

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
+use trackway_analysis::misses::cycles_of_sites;
 use trackway_analysis::sharing::Sharing;
 use trackway_report::Report;
 use trackway_trace::Trace;
@@ -12,11 +13,12 @@ use trackway_trace::Trace;
 use crate::divided::{Divided, Work};
 use crate::failure::Failure;
 use crate::kept::{self, KeepingArguments};
-use crate::model::{line_bytes_of_machine, parse_line_size};
+use crate::model::{line_bytes_of_machine, parse_line_size, ModelArguments};
 use crate::output::OutputArguments;
 use crate::question::Question;
 use crate::reading::{require_accesses, ReadingArguments};
 use crate::slice::{SliceArguments, SliceRequest};
+use crate::time::TimeArguments;
 
 /// Say which cache lines threads take from each other
 ///
@@ -35,6 +37,8 @@ pub struct SharingArguments {
     /// Bytes of a cache line: a power of two [default: that of the machine that recorded, or 64]
     #[arg(long, value_name = "BYTES", value_parser = parse_line_size)]
     pub line_size: Option<u32>,
+    #[command(flatten)]
+    pub time: TimeArguments,
     #[command(flatten)]
     pub output: OutputArguments,
     #[command(flatten)]
@@ -57,12 +61,38 @@ impl SharingArguments {
     }
 }
 
+impl SharingArguments {
+    /// Estimated cycles by site, if they are asked for.
+    fn cycles(&self, trace: &Trace, warnings: &mut Vec<String>) -> Result<Option<Vec<u64>>, Failure> {
+        if !self.time.time {
+            return Ok(None);
+        }
+        let (caches, _) = ModelArguments::default().choose(trace, true, warnings)?;
+        let machine = self.time.machine(&caches, trace, warnings)?;
+        let cycles = |machine| {
+            self.reading.with_progress(trace, 1, |threads, observer| {
+                cycles_of_sites(&machine, trace, threads, observer)
+            })
+        };
+        Ok(machine.map(cycles))
+    }
+}
+
 impl Question for SharingArguments {
     fn answer(&self, trace: &Trace) -> Result<Report, Failure> {
-        Ok(self.reading.report(&self.analysis(trace)?, trace, Vec::new()))
+        let mut warnings = Vec::new();
+        let sharing = self.analysis(trace)?;
+        let sharing = sharing.with_cycles(self.cycles(trace, &mut warnings)?);
+        Ok(self.reading.report(&sharing, trace, warnings))
     }
 
     fn divided(&self, trace: Arc<Trace>, about: String) -> Result<Arc<dyn Divided>, Failure> {
+        if self.time.time {
+            return Err(Failure::about(
+                trace.path(),
+                "time is followed in the order of each thread, and can't be divided between processes: `trackway sharing`",
+            ));
+        }
         let analysis = self.analysis(&trace)?;
         Ok(Arc::new(Work::new(analysis, trace, about, Vec::new())))
     }
@@ -77,6 +107,7 @@ impl Question for SharingArguments {
 }
 
 pub fn run(arguments: &SharingArguments) -> Result<ExitCode, Failure> {
+    arguments.time.prepare()?;
     let report = kept::ask("sharing", arguments, &arguments.trace, &arguments.keeping)?;
     arguments.output.print(&report, report.tables.first())
 }

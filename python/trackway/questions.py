@@ -135,6 +135,8 @@ class Questions:
         self,
         *,
         line_size: int | str | None = None,
+        time: bool = False,
+        machine: str | os.PathLike[str] | None = None,
         top: int = ALL_ROWS,
         threads: int | None = None,
         progress: Progress | None = None,
@@ -144,8 +146,11 @@ class Questions:
 
         Args:
             line_size: bytes of a cache line, a power of two; by default that of the machine that recorded.
+            time: estimate cycles, too, and rank by them.
+            machine: whose time is estimated: a preset, or a file of `trackway calibrate --output`; by default this machine's.
         """
-        return self.ask("sharing", progress=progress, line_size=line_size, top=top, threads=threads, **options_of(slice))
+        asked: dict[str, Option] = {"line_size": line_size, "time": time, "machine": machine}
+        return self.ask("sharing", progress=progress, top=top, threads=threads, **asked, **options_of(slice))
 
     def layout(
         self,
@@ -280,6 +285,8 @@ class Questions:
         self,
         *,
         cache: str | None = None,
+        time: bool = False,
+        machine: str | os.PathLike[str] | None = None,
         top: int = ALL_ROWS,
         threads: int | None = None,
         progress: Progress | None = None,
@@ -288,13 +295,17 @@ class Questions:
 
         Args:
             cache: caches to simulate.
+            time: estimate cycles, too.
+            machine: whose time is estimated: a preset, or a file of `trackway calibrate --output`; by default this machine's.
         """
-        return self.ask("calls", progress=progress, cache=cache, top=top, threads=threads)
+        asked: dict[str, Option] = {"cache": cache, "time": time, "machine": machine}
+        return self.ask("calls", progress=progress, top=top, threads=threads, **asked)
 
     def advise(
         self,
         *,
         machine: str | os.PathLike[str] | None = None,
+        cache: str | None = None,
         top: int = ALL_ROWS,
         threads: int | None = None,
         progress: Progress | None = None,
@@ -304,8 +315,9 @@ class Questions:
 
         Args:
             machine: whose time is estimated: a preset, or a file of `trackway calibrate --output`; by default this machine's.
+            cache: caches to simulate; by default those of the machine that recorded.
         """
-        asked: dict[str, Option] = {"machine": machine}
+        asked: dict[str, Option] = {"machine": machine, "cache": cache}
         return self.ask("advise", progress=progress, top=top, threads=threads, **asked, **options_of(slice))
 
     def whatif(

@@ -6,6 +6,7 @@ pub mod branches;
 pub mod calls;
 pub mod coverage;
 pub mod drcachesim;
+pub mod edits;
 pub mod last;
 pub mod layout;
 pub mod map;

@@ -1,11 +1,14 @@
 //! Cards: a change, what it gains, what that rests on, and when it would be wrong.
 
-use trackway_analysis::layout::{LayoutCard, LayoutCards};
+use trackway_analysis::edits::Kind;
+use trackway_analysis::layout::LayoutCards;
 use trackway_analysis::site_counts::SiteCounters;
 use trackway_analysis::time::Machine;
 use trackway_analysis::Findings;
 use trackway_report::{percent, Table, TableBuilder};
-use trackway_trace::Program;
+use trackway_trace::{LocationId, Program};
+
+use super::edits::{change_of, EditCard};
 
 /// A card must save this part of the program's time.
 const LEAST_GAIN: f64 = 0.02;
@@ -29,24 +32,21 @@ pub struct Card {
     pub definition: Vec<String>,
 }
 
+/// What it is of, the change, and why it isn't advised.
+pub type Dropped = (String, String, String);
+
 pub struct Cards {
     before: SiteCounters,
     /// Cycles if nothing had to be waited for.
     work: u64,
     cards: Vec<Card>,
-    /// Type, change, and why it isn't advised.
-    dropped: Vec<(String, String, String)>,
+    dropped: Vec<Dropped>,
 }
 
 impl Cards {
     /// Those of layouts.
     pub fn new(recorded: &Program, machine: &Machine, layouts: &LayoutCards) -> Cards {
         let dropped = layouts.dropped.iter();
-        let place = |card: &LayoutCard| {
-            let location = recorded.location(card.location?);
-            let file = recorded.string(location.file).rsplit('/').next()?;
-            (!file.is_empty()).then(|| format!("{file}:{}", location.line))
-        };
         let cards = layouts.cards.iter().map(|card| Card {
             change: card.change.into(),
             of: card.structure.clone(),
@@ -54,7 +54,7 @@ impl Cards {
             because: card.reason.clone(),
             unless: wrong_when(card.change).into(),
             worse: card.worse.clone(),
-            place: place(card),
+            place: card.location.and_then(|location| place(recorded, location)),
             next: format!("trackway whatif --time {} TRACE", card.options),
             definition: card.definition.clone(),
         });
@@ -80,6 +80,39 @@ impl Cards {
                 self.dropped.push((card.of, card.change, why));
             }
         }
+    }
+
+    /// Adds those of edits. Where threads write the same bytes of a field, it is no use to move the field elsewhere.
+    pub fn add_edits(&mut self, (cards, dropped): (Vec<EditCard>, Vec<Dropped>)) {
+        self.dropped.extend(dropped);
+        for EditCard { card, kind } in cards {
+            match kind {
+                Kind::OneForEachThread | Kind::ThreadsApart => self.drop_moves(&card),
+                Kind::LinesOfTheirOwn if self.cards.iter().any(|known| moves(known, &card.of)) => continue,
+                _ => (),
+            }
+            self.add(Some(card));
+        }
+    }
+
+    fn drop_moves(&mut self, shared: &Card) {
+        let (moves, kept) = std::mem::take(&mut self.cards)
+            .into_iter()
+            .partition(|card| moves(card, &shared.of));
+        self.cards = kept;
+        let moves: Vec<Card> = moves;
+        let why = format!("threads write the same bytes of {}", shared.of);
+        let dropped = moves.into_iter().map(|card| (card.of, card.change, why.clone()));
+        self.dropped.extend(dropped);
+    }
+
+    /// Whether a card is for threads that take lines from each other.
+    pub fn has_sharing(&self) -> bool {
+        let names = [Kind::OneForEachThread, Kind::ThreadsApart, Kind::LinesOfTheirOwn].map(change_of);
+        let is_moved = |card: &Card| MOVES.contains(&card.change.as_str());
+        self.cards
+            .iter()
+            .any(|card| is_moved(card) || names.contains(&card.change.as_str()))
     }
 
     /// The saved part of the time; negative if the change costs time.
@@ -207,6 +240,24 @@ impl Cards {
             .as_record()
             .build()
     }
+}
+
+/// Changes by which objects no longer share lines.
+const MOVES: [&str; 2] = ["align", "pad"];
+
+/// Whether the card is for the structure of a field, and moves objects or members away from others.
+fn moves(card: &Card, field: &str) -> bool {
+    let own = field
+        .strip_prefix(&card.of)
+        .is_some_and(|rest| rest.starts_with('.'));
+    own && MOVES.contains(&card.change.as_str())
+}
+
+/// File and line.
+pub fn place(recorded: &Program, location: LocationId) -> Option<String> {
+    let location = recorded.location(location);
+    let file = recorded.string(location.file).rsplit('/').next()?;
+    (!file.is_empty()).then(|| format!("{file}:{}", location.line))
 }
 
 fn wrong_when(change: &str) -> &'static str {

@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use trackway_analysis::cache::{parse_size, Caches};
+use trackway_analysis::edits;
 use trackway_analysis::layout::LayoutCards;
 use trackway_analysis::site_counts::{Measure, SiteCounters};
 use trackway_analysis::structures::Structures;
@@ -12,7 +13,8 @@ use trackway_analysis::whatif::{what_if, Question};
 use trackway_analysis::Observer;
 use trackway_trace::Trace;
 
-use super::cards::Card;
+use super::cards::{Card, Dropped};
+use super::edits::EditCard;
 
 const HUGE_PAGE: &str = "2M";
 
@@ -66,6 +68,31 @@ impl Subject<'_> {
             next: "GLIBC_TUNABLES=glibc.malloc.hugetlb=1 ./prog   (or madvise with MADV_HUGEPAGE), and measure".into(),
             definition: Vec::new(),
         })
+    }
+
+    /// Changes that are no layouts of structures, and those that can't be made with the reason.
+    pub fn edits(
+        &self,
+        layouts: &LayoutCards,
+        threads: NonZeroUsize,
+        observer: &dyn Observer,
+    ) -> (Vec<EditCard>, Vec<Dropped>) {
+        let machine = Arc::new(self.machine.clone());
+        let subject = edits::Subject {
+            trace: self.trace,
+            machine: &machine,
+            counters: &layouts.counters,
+            threads,
+            observer,
+        };
+        let (mut cards, mut dropped) = (Vec::new(), Vec::new());
+        for (edit, after) in subject.simulated() {
+            match after {
+                Ok(after) => cards.push(EditCard::new(self.trace.program(), edit, after)),
+                Err(why) => dropped.push(EditCard::dropped(edit, why)),
+            }
+        }
+        (cards, dropped)
     }
 
     /// No thread takes a line from another one: the most that can be gained by keeping their data apart.

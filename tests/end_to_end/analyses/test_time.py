@@ -2,6 +2,7 @@
 
 import json
 import unittest
+from collections import Counter
 from pathlib import Path
 
 from ..support import tools
@@ -100,6 +101,23 @@ class Time(unittest.TestCase):
         before = self.report()["time"][0]["cycles"]
         self.assertEqual(rows["estimated cycles"]["before"], before)
         self.assertLess(rows["estimated cycles"]["after"], before / 2)
+
+    def test_stacks_have_the_cycles_of_their_functions(self):
+        with tools.folder() as folder:
+            for form, options in (("folded", ("--measure", "cycles")), ("callgrind", ())):
+                chosen = ("--time", "--machine", self.machine, "--cache", CACHES, *options)
+                tools.trackway("export", self.trace, "--to", form, *chosen, "-o", f"{folder}/{form}")
+            stacks, callgrind = Path(folder, "folded").read_text(), Path(folder, "callgrind").read_text()
+        sums = Counter()
+        for line in stacks.splitlines():
+            stack, cycles = line.rsplit(" ", 1)
+            sums[stack.split(";")[-1]] += int(cycles)
+        reported = {name: row["cycles"] for name, row in self.functions().items()}
+        for name, cycles in reported.items():
+            self.assertAlmostEqual(sums[name], cycles, delta=0.001 * sum(reported.values()))
+        lines = dict(line.split(": ", 1) for line in callgrind.splitlines() if line.startswith(("events", "summary")))
+        totals = dict(zip(lines["events"].split(), map(int, lines["summary"].split()), strict=True))
+        self.assertAlmostEqual(totals["cycles"] / sum(reported.values()), 1, delta=0.001)
 
     def test_advice_is_ranked_and_each_card_says_when_it_is_wrong(self):
         found = tables("advise", self.trace, self.machine)

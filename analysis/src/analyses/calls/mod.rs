@@ -1,5 +1,6 @@
 //! What functions cost by the path on which they were called.
 
+mod clock;
 mod functions;
 mod inlining;
 mod simulation;
@@ -9,11 +10,14 @@ mod tree;
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use trackway_trace::{Batch, BatchItem, Event, Lane, Piece, Program, SiteId, Trace};
 
 use crate::model::cache::{Caches, MAX_LEVELS};
+use crate::model::time::{Machine, TimedSites};
 use crate::{Analysis, Findings, Order};
+use clock::Clock;
 use functions::{Functions, Numbered, SiteTraits};
 use inlining::InlinedNodes;
 use simulation::{Charges, Owner, Simulation};
@@ -26,13 +30,27 @@ pub(crate) use tree::Tree;
 #[derive(Debug, Clone)]
 pub struct Calls {
     caches: Caches,
+    machine: Option<Arc<Machine>>,
     top: usize,
 }
 
 impl Calls {
     /// Tables have the `top` rows.
     pub fn new(caches: Caches, top: usize) -> Calls {
-        Calls { caches, top }
+        Calls {
+            caches,
+            machine: None,
+            top,
+        }
+    }
+
+    /// Also estimates the cycles that accesses take on that machine.
+    #[must_use]
+    pub fn with_time(self, machine: Option<Machine>) -> Calls {
+        Calls {
+            machine: machine.map(Arc::new),
+            ..self
+        }
     }
 }
 
@@ -53,6 +71,8 @@ impl SiteCounts {
 /// The stacks of threads, and what was counted.
 pub struct CallsShard {
     simulation: Option<Simulation>,
+    /// None if time is not estimated.
+    clock: Option<Clock>,
     counts: Vec<SiteCounts>,
     functions: Functions,
     /// Functions and sites by their ids.
@@ -69,6 +89,9 @@ impl CallsShard {
         let mut stack = self.stacks.remove(&batch.stream).unwrap_or_default();
         if let Some(simulation) = &mut self.simulation {
             simulation.begin(batch);
+        }
+        if let Some(clock) = &mut self.clock {
+            clock.begin(batch);
         }
         for item in batch.all_items() {
             match item {
@@ -135,6 +158,9 @@ impl CallsShard {
             self.counts[id].add(1, bytes);
             cost.add(&self.numbered.sites[id], 1, bytes);
         }
+        if let Some(clock) = &mut self.clock {
+            cost.cycles = clock.accesses(batch, accesses.clone());
+        }
         self.tree.add_cost(node, &cost);
         if let Some(simulation) = &mut self.simulation {
             for index in accesses {
@@ -182,6 +208,13 @@ impl CallsShard {
             self.tree.add_cost(node, &cost);
             owners.push(Owner { node, site });
         }
+        if let (Some(clock), Some(owner)) = (&mut self.clock, owners.first()) {
+            let cost = Cost {
+                cycles: clock.run(lanes, count),
+                ..Cost::default()
+            };
+            self.tree.add_cost(owner.node, &cost);
+        }
         if let Some(simulation) = &mut self.simulation {
             let mut charges = Charges {
                 tree: &mut self.tree,
@@ -202,7 +235,8 @@ impl Analysis for Calls {
     type Shard = CallsShard;
 
     fn order(&self) -> Order {
-        Order::across_threads_if(self.caches.any_shared())
+        let timed = self.machine.iter().any(|machine| machine.caches.any_shared());
+        Order::across_threads_if(self.caches.any_shared() || timed)
     }
 
     fn takes_runs(&self) -> bool {
@@ -212,6 +246,7 @@ impl Analysis for Calls {
     fn start_shard(&self) -> CallsShard {
         CallsShard {
             simulation: Simulation::new(&self.caches),
+            clock: self.machine.as_ref().map(Clock::new),
             counts: Vec::new(),
             functions: Functions::new(),
             numbered: Numbered::default(),
@@ -225,6 +260,9 @@ impl Analysis for Calls {
     fn take_program(&self, shard: &mut CallsShard, program: &Program) {
         shard.numbered = shard.functions.take(program);
         shard.inlined.grow(&shard.functions);
+        if let Some(clock) = &mut shard.clock {
+            clock.take_sites(TimedSites::of(program));
+        }
         shard.counts.resize(program.sites.len(), SiteCounts::default());
     }
 
@@ -241,6 +279,9 @@ impl Analysis for Calls {
             for (misses, more) in counts.misses.iter_mut().zip(more.misses) {
                 *misses += more;
             }
+        }
+        if let Some((clock, from)) = into.clock.as_mut().zip(from.clock.as_ref()) {
+            clock.merge(from);
         }
         let functions = from.functions.all().iter();
         let numbers: Vec<u32> = functions

@@ -6,6 +6,7 @@ use std::path::Path;
 use trackway_report::{percent, Table, TableBuilder};
 use trackway_trace::{Program, StringId, Trace};
 
+use super::clock::Clock;
 use super::tree::{Cost, Tree, ROOT};
 use super::CallsShard;
 use crate::model::cache::Caches;
@@ -158,8 +159,9 @@ impl Presenter<'_> {
             .sites
             .iter()
             .zip(&self.shard.numbered.sites)
-            .zip(&self.shard.counts);
-        for ((site, traits), counts) in sites.filter(|(_, counts)| counts.accesses > 0) {
+            .zip(&self.shard.counts)
+            .zip(self.cycles_of_sites());
+        for (((site, traits), counts), cycles) in sites.filter(|((_, counts), _)| counts.accesses > 0) {
             let location = self.program.location(site.location);
             let key = (traits.written_in, location.file, location.line);
             let row = rows.entry(key).or_insert(LineRow {
@@ -174,6 +176,7 @@ impl Presenter<'_> {
                 writes: if traits.writes { counts.accesses } else { 0 },
                 bytes: counts.bytes,
                 misses: counts.misses,
+                cycles,
             };
         }
         let mut rows: Vec<LineRow> = rows.into_values().collect();
@@ -264,7 +267,21 @@ impl Presenter<'_> {
             let (name, title) = (format!("l{}_misses", level + 1), format!("L{} misses", level + 1));
             builder = builder.count((name, title), |row| cost(row).misses[level]);
         }
-        builder
+        match self.shard.clock {
+            Some(_) => builder.count("cycles", |row| cost(row).cycles),
+            None => builder,
+        }
+    }
+
+    /// 0 where time is not estimated.
+    fn cycles_of_sites(&self) -> Vec<u64> {
+        let mut cycles = vec![0; self.program.sites.len()];
+        let known = self.shard.clock.iter().flat_map(Clock::cycles);
+        cycles
+            .iter_mut()
+            .zip(known)
+            .for_each(|(site, known)| *site = known);
+        cycles
     }
 
     fn answer(&self, stacks: &[StackRow]) -> String {

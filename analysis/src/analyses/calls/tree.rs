@@ -21,6 +21,8 @@ pub struct Cost {
     pub writes: u64,
     pub bytes: u64,
     pub misses: [u64; MAX_LEVELS],
+    /// Estimated; 0 if time is not.
+    pub cycles: u64,
 }
 
 impl Cost {
@@ -40,6 +42,7 @@ impl AddAssign<&Cost> for Cost {
         add(&mut self.reads, other.reads);
         add(&mut self.writes, other.writes);
         add(&mut self.bytes, other.bytes);
+        add(&mut self.cycles, other.cycles);
         self.misses
             .iter_mut()
             .zip(other.misses)

@@ -9,3 +9,4 @@ mod tables;
 mod time;
 
 pub use count::Misses;
+pub use time::cycles_of_sites;

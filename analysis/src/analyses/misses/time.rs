@@ -1,9 +1,28 @@
 //! The program's time by the estimate, and what it rests on.
 
+use std::num::NonZeroUsize;
+
 use trackway_report::{Table, TableBuilder};
+use trackway_trace::Trace;
 
 use super::tables::Ranking;
+use super::Misses;
+use crate::engine::{run_unfinished, Observer};
+use crate::model::site_counts::Measure;
 use crate::model::time::Machine;
+
+/// The estimated cycles of each site of the program. Goes over the trace once.
+pub fn cycles_of_sites(
+    machine: &Machine,
+    trace: &Trace,
+    threads: NonZeroUsize,
+    observer: &dyn Observer,
+) -> Vec<u64> {
+    let misses = Misses::new(machine.caches.clone(), Vec::new(), Measure::Cycles, 0);
+    let misses = misses.with_time(Some(machine.clone()));
+    let (shard, _) = run_unfinished(&misses, trace, threads, observer);
+    shard.counters().iter().map(|counters| counters.cycles).collect()
+}
 
 /// One row for the whole program.
 pub(super) fn table(machine: &Machine, ranking: &Ranking) -> Table {

@@ -1,5 +1,6 @@
 //! Cache lines that threads take from each other.
 
+mod contended;
 mod lines;
 mod packed;
 mod passages;
@@ -14,6 +15,7 @@ use trackway_trace::{Batch, Interval, Program, Trace};
 
 use crate::model::site_counts::Grouping;
 use crate::{Analysis, Findings, Order, WorkPart};
+pub use contended::{contended_fields, ContendedField};
 use lines::{Access, LineTransfer, Lines, PARTS};
 use passages::{Passage, Passages};
 
@@ -23,6 +25,8 @@ pub struct Sharing {
     line_bytes: u64,
     groupings: Vec<Grouping>,
     top: usize,
+    /// Estimated cycles by site; none if time is not estimated.
+    cycles: Option<Vec<u64>>,
     /// Whether each site writes.
     writes: Vec<bool>,
 }
@@ -109,8 +113,15 @@ impl Sharing {
             line_bytes,
             groupings: vec![Grouping::Field, Grouping::Line],
             top,
+            cycles: None,
             writes: program.sites.iter().map(|site| site.kind.writes()).collect(),
         }
+    }
+
+    /// With the estimated cycles of each site: groups of sites have those, and are ranked by them.
+    #[must_use]
+    pub fn with_cycles(self, cycles: Option<Vec<u64>>) -> Self {
+        Sharing { cycles, ..self }
     }
 
     /// Tables of these groups instead of fields and lines. Kinds of access, sites and threads have none.
@@ -189,7 +200,7 @@ impl Analysis for Sharing {
             shard.in_order(),
             trace,
             self.line_bytes,
-            &self.groupings,
+            (&self.groupings, self.cycles.as_deref()),
             self.top,
         )
     }
@@ -206,6 +217,7 @@ mod tests {
                 line_bytes,
                 groupings: Vec::new(),
                 top: 1,
+                cycles: None,
                 writes: Vec::new(),
             };
             sharing.parts(line, first, last)

@@ -1,5 +1,6 @@
 //! What was shared: by field, by line of source, by the two places between which lines go, by cache line and by thread.
 
+use std::cmp::Reverse;
 use std::hash::Hash;
 use std::path::Path;
 
@@ -23,6 +24,8 @@ struct Tables<'t> {
     directory: &'t Path,
     line_bytes: u64,
     top: usize,
+    /// Estimated cycles by site; none if time is not estimated.
+    cycles: Option<&'t [u64]>,
     total: LineTransfers,
 }
 
@@ -30,7 +33,7 @@ pub(super) fn findings(
     shard: SharingShard,
     trace: &Trace,
     line_bytes: u64,
-    groupings: &[Grouping],
+    (groupings, cycles): (&[Grouping], Option<&[u64]>),
     top: usize,
 ) -> Findings {
     let program = trace.program();
@@ -43,6 +46,7 @@ pub(super) fn findings(
         directory: Path::new(&trace.meta().working_directory),
         line_bytes,
         top,
+        cycles,
         total: passages.total(),
     };
     let (cache_lines, all_lines) = most_shared_lines(&passages, top);
@@ -92,19 +96,48 @@ impl<'t> Tables<'t> {
 
     /// Groups the passages by what the site is that takes the line.
     fn taken_by<K: Eq + Hash + Clone>(&self, key: impl Fn(&Site) -> K) -> Vec<Group<K>> {
-        group_by(self.passages, |passage| key(self.program.site(passage.to)))
+        let mut groups = group_by(self.passages, |passage| key(self.program.site(passage.to)));
+        groups.sort_by_key(|group| Reverse(self.cycles_of(group)));
+        groups
+    }
+
+    /// Of all accesses of the group's sites; 0 if time is not estimated.
+    fn cycles_of<K>(&self, group: &Group<K>) -> u64 {
+        let cycles = |site: SiteId| self.cycles.and_then(|cycles| cycles.get(site.index()));
+        group.sites().filter_map(cycles).sum()
+    }
+
+    /// A table of groups of sites, with their cycles if time is estimated.
+    fn build_sites<K>(
+        &self,
+        name: &str,
+        title: &str,
+        groups: &[Group<K>],
+        name_columns: impl FnOnce(TableBuilder<Group<K>>) -> TableBuilder<Group<K>>,
+    ) -> Table {
+        let ranked_by = match self.cycles {
+            Some(_) => "estimated cycles",
+            None => "hand-overs",
+        };
+        self.build(name, &format!("{title} by {ranked_by}"), groups, |builder| {
+            let builder = name_columns(builder);
+            match self.cycles {
+                Some(_) => builder.count(("cycles", "estimated cycles"), |group| self.cycles_of(group)),
+                None => builder,
+            }
+        })
     }
 
     fn fields(&self) -> Table {
         let groups = self.taken_by(|site| group::field_key(self.program, site));
-        self.build("fields", "Fields by hand-overs", &groups, |builder| {
+        self.build_sites("fields", "Fields", &groups, |builder| {
             builder.text("field", |group| group::field_name(&self.names, group.key))
         })
     }
 
     fn variables(&self) -> Table {
         let groups = self.taken_by(|site| group::variable_key(self.program, site));
-        self.build("variables", "Variables by hand-overs", &groups, |builder| {
+        self.build_sites("variables", "Variables", &groups, |builder| {
             builder
                 .text("variable", |group| self.names.text(group.key.variable))
                 .text("kind", |group| group.key.kind.name())
@@ -119,14 +152,14 @@ impl<'t> Tables<'t> {
 
     fn types(&self) -> Table {
         let groups = self.taken_by(|site| group::type_key(self.program, site));
-        self.build("types", "Types by hand-overs", &groups, |builder| {
+        self.build_sites("types", "Types", &groups, |builder| {
             builder.text("type", |group| self.names.text(group.key))
         })
     }
 
     fn lines(&self) -> Table {
         let groups = self.taken_by(|site| group::line_key(self.program, site));
-        self.build("lines", "Lines by hand-overs", &groups, |builder| {
+        self.build_sites("lines", "Lines", &groups, |builder| {
             builder
                 .path("file", |group| self.path(group.key.0))
                 .number("line", |group| (group.key.1 > 0).then_some(group.key.1))
@@ -138,14 +171,14 @@ impl<'t> Tables<'t> {
 
     fn functions(&self) -> Table {
         let groups = self.taken_by(|site| written_in(self.program, site));
-        self.build("functions", "Functions by hand-overs", &groups, |builder| {
+        self.build_sites("functions", "Functions", &groups, |builder| {
             builder.text("function", |group| self.names.function(group.key))
         })
     }
 
     fn files(&self) -> Table {
         let groups = self.taken_by(|site| group::line_key(self.program, site).0);
-        self.build("files", "Files by hand-overs", &groups, |builder| {
+        self.build_sites("files", "Files", &groups, |builder| {
             builder.path("file", |group| self.path(group.key))
         })
     }

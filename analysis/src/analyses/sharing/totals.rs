@@ -46,6 +46,11 @@ impl<K> Group<K> {
         *self.by_site.entry(passage.to).or_default() += counts.all();
     }
 
+    /// The sites that take lines.
+    pub fn sites(&self) -> impl Iterator<Item = SiteId> + '_ {
+        self.by_site.keys().copied()
+    }
+
     fn set_main_site(&mut self) {
         let by_site = self.by_site.iter();
         let most = by_site.max_by_key(|(site, count)| (**count, Reverse(**site)));

@@ -8,7 +8,7 @@ const NO_SLOT: u32 = u32::MAX;
 
 /// What becomes known of blocks, in the order of the trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Change {
+pub(in crate::analyses) enum Change {
     /// The allocation of that number.
     Begins { number: u64, start: u64, length: u64 },
     /// What begins there.
@@ -17,7 +17,7 @@ pub(super) enum Change {
 
 /// Numbers allocations in the order of the trace; static variables come first.
 #[derive(Debug, Clone)]
-pub(super) struct Numbering {
+pub(in crate::analyses) struct Numbering {
     next: u64,
 }
 
@@ -65,7 +65,7 @@ impl Numbering {
 }
 
 /// Static variables with their numbers, of one process like of all.
-pub(super) fn static_blocks(program: &Program) -> impl Iterator<Item = Change> + '_ {
+pub(in crate::analyses) fn static_blocks(program: &Program) -> impl Iterator<Item = Change> + '_ {
     let symbols = program.symbols.iter().enumerate();
     symbols
         .filter(|(_, symbol)| symbol.size > 0)
@@ -80,7 +80,7 @@ pub(super) fn static_blocks(program: &Program) -> impl Iterator<Item = Change> +
 
 /// The blocks of one process, with something to know of each.
 #[derive(Debug, Clone)]
-pub(super) struct Blocks<T> {
+pub(in crate::analyses) struct Blocks<T> {
     live: BlockIndex,
     slots: Vec<Slot<T>>,
     free: Vec<u32>,

@@ -24,12 +24,13 @@ use crate::model::site_counts::{Measure, SiteCounters};
 use crate::model::structures::Structures;
 use crate::model::time::{Machine, TimedSites};
 use crate::{Analysis, Findings, Order};
+pub(super) use blocks::{static_blocks, Blocks, Change as BlockChange, Numbering};
 pub use plan::{Change, Link, NewLayout, ObjectPart, PlanError};
 use prediction::Prediction;
 pub use rewrite::Rewritten;
 use rewrite::Targets;
-use simulations::Simulations;
-use survey::{Purpose, Purposes};
+pub(super) use simulations::Simulations;
+pub(super) use survey::{order_of, purposes, Purpose, Purposes};
 use tables::Presentation;
 pub use trial::{try_each, Impossible, Trial};
 

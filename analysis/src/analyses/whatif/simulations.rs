@@ -11,7 +11,7 @@ use crate::model::time::{Machine, TimedSites};
 use crate::WorkPart;
 
 /// One simulation for each thread or, if a level is shared, for all.
-pub(super) struct Simulations {
+pub(in crate::analyses) struct Simulations {
     caches: Caches,
     /// The machine whose time is estimated, if any.
     machine: Option<Arc<Machine>>,

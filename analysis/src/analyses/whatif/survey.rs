@@ -16,7 +16,7 @@ const VOTES: u8 = 64;
 
 /// What a block is for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Purpose {
+pub(in crate::analyses) enum Purpose {
     /// No field of a known place was accessed in it.
     #[default]
     Unknown,
@@ -28,7 +28,7 @@ pub(super) enum Purpose {
 
 /// The purposes of all blocks, by number.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Purposes {
+pub(in crate::analyses) struct Purposes {
     list: Vec<Purpose>,
     /// Extents by block; none if no field was accessed in it.
     extents: Vec<Extent>,
@@ -95,7 +95,7 @@ impl Purposes {
 
 /// How the objects of a structure are allocated.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Objects {
+pub(in crate::analyses) struct Objects {
     pub blocks: u64,
     /// Some blocks have fewer bytes than the structure, or hold one object and more bytes after it, not always as many.
     pub sizes_vary: bool,
@@ -104,7 +104,7 @@ pub(super) struct Objects {
 }
 
 /// Goes once over the trace.
-pub(super) fn purposes(
+pub(in crate::analyses) fn purposes(
     structures: &Structures,
     trace: &Trace,
     threads: NonZeroUsize,
@@ -280,7 +280,7 @@ fn apply(blocks: &mut Blocks<Candidate>, change: Change) {
 }
 
 /// One shard for all: the order of allocations counts.
-pub(super) fn order_of(trace: &Trace) -> Order {
+pub(in crate::analyses) fn order_of(trace: &Trace) -> Order {
     match trace.streams().len() {
         0 | 1 => Order::PerStream,
         _ => Order::AcrossThreads,

@@ -1,0 +1,141 @@
+//! Changes of a program beyond the layout of its structures. Each says how the accesses of the trace would go on, and is
+//! simulated for the whole program.
+
+mod contention;
+mod elements;
+mod fields;
+mod loops;
+mod pool;
+mod private;
+mod shrunk;
+mod simulate;
+mod spread;
+mod visits;
+
+use std::collections::HashSet;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use trackway_trace::{Batch, LocationId, SiteId, Trace};
+
+use crate::engine::Observer;
+use crate::model::site_counts::SiteCounters;
+use crate::model::time::Machine;
+use simulate::{simulate, Output};
+
+/// An edit is looked at where its accesses take at least this part of the estimated time.
+pub const LEAST_PART: f64 = 0.02;
+/// Edits that are simulated at most.
+const MOST_EDITS: usize = 6;
+
+/// A change of a program.
+pub struct Edit {
+    pub kind: Kind,
+    /// The field, variable or loop that is changed.
+    pub of: String,
+    /// What in the trace speaks for it.
+    pub reason: String,
+    /// Where it costs most.
+    pub location: Option<LocationId>,
+    /// Lines for the source.
+    pub definition: Vec<String>,
+    /// The part of the time that the accesses take whose place or order it changes.
+    part: f64,
+    rewriting: Rewriting,
+}
+
+/// What is changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Threads write the same bytes: each gets bytes of its own.
+    OneForEachThread,
+    /// Threads take turns with a lock or a queue: as if each had its own.
+    ThreadsApart,
+    /// Threads access different bytes of the same lines: each gets lines of its own.
+    LinesOfTheirOwn,
+    /// Objects that are allocated one by one come from a pool.
+    Pool,
+    /// Elements lie in the order in which they are visited.
+    OrderOfVisits,
+    /// Elements are visited in the order of their addresses, as sorted indices would.
+    SortedIndices,
+    /// Members that are written and never read are left out.
+    NeverRead,
+    /// A member or an array of numbers gets a type of fewer bytes.
+    SmallerType,
+    /// Another loop of a nest goes innermost.
+    Interchange,
+    /// A nest of loops goes over its arrays in blocks.
+    Blocking,
+}
+
+/// Starts to rewrite the accesses of a trace.
+type Rewriting = Box<dyn Fn() -> Box<dyn Rewrite> + Send + Sync>;
+
+/// Rewrites the accesses of a trace, in their order.
+trait Rewrite: Send {
+    fn take(&mut self, batch: &Batch, to: &mut Output);
+
+    /// Why the edit can't be made, as the trace showed.
+    fn objection(&self) -> Option<String> {
+        None
+    }
+
+    /// Lets go of what it held back.
+    fn end(&mut self, to: &mut Output) {
+        let _ = to;
+    }
+}
+
+/// What edits are looked for in.
+pub struct Subject<'s> {
+    pub trace: &'s Trace,
+    pub machine: &'s Arc<Machine>,
+    /// Counters by site, of the program as it is.
+    pub counters: &'s [SiteCounters],
+    pub threads: NonZeroUsize,
+    pub observer: &'s dyn Observer,
+}
+
+impl Subject<'_> {
+    /// Finds the edits that may save time, those that concern most of it first.
+    fn edits(&self) -> Vec<Edit> {
+        let mut edits = contention::edits(self);
+        edits.extend(loops::edits(self));
+        edits.extend(visits::edits(self));
+        edits.extend(fields::edits(self));
+        edits.sort_by(|first, second| second.part.total_cmp(&first.part));
+        edits.truncate(MOST_EDITS);
+        edits
+    }
+
+    /// Finds edits, and simulates each alone: the program's counters with it, or why it can't be made.
+    pub fn simulated(&self) -> Vec<(Edit, Result<SiteCounters, String>)> {
+        let edits = self.edits();
+        let after = simulate(&edits, self.machine, self.trace, self.threads, self.observer);
+        let mut all: Vec<(Edit, Result<SiteCounters, String>)> = edits.into_iter().zip(after).collect();
+        let cycles = |one: &(Edit, Result<SiteCounters, String>)| {
+            one.1.as_ref().map_or(u64::MAX, |counters| counters.cycles)
+        };
+        all.sort_by_key(cycles);
+        // Of a loop, the better change alone.
+        let mut loops = HashSet::new();
+        all.retain(|(edit, _)| {
+            let is_loop = matches!(edit.kind, Kind::Interchange | Kind::Blocking);
+            !is_loop || loops.insert((edit.of.clone(), edit.location))
+        });
+        all
+    }
+
+    /// The part of the estimated time that these sites take.
+    fn part_of_time(&self, sites: &[SiteId]) -> f64 {
+        let all: u64 = self.counters.iter().map(|counters| counters.cycles).sum();
+        let of = |site: &SiteId| {
+            self.counters
+                .get(site.index())
+                .map_or(0, |counters| counters.cycles)
+        };
+        let own: u64 = sites.iter().map(of).sum();
+        own as f64 / all.max(1) as f64
+    }
+}

@@ -1,0 +1,149 @@
+//! Objects that are allocated one by one, out of a pool: one after the other, and what is freed is used again first.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use trackway_trace::{Batch, BatchItem, Piece, SiteId};
+
+use super::elements::ProgramBlocks;
+use super::simulate::Output;
+use super::Rewrite;
+use crate::analyses::whatif::{BlockChange as Change, Blocks, Numbering};
+
+/// Where the pool lies: far from a program's own memory.
+const FIRST: u64 = 1 << 45;
+const GRAIN_BYTES: u64 = 8;
+
+/// Accesses to the objects go to the pool.
+pub(super) struct Pooled {
+    program: Arc<ProgramBlocks>,
+    /// The allocations of objects, by number.
+    objects: Arc<HashSet<u64>>,
+    numbering: Numbering,
+    processes: HashMap<u32, Pool>,
+}
+
+/// The pool of a process.
+struct Pool {
+    live: Blocks<Option<u64>>,
+    slots: Slots,
+    /// The slot of each object, by its old start: size and place.
+    taken: HashMap<u64, (u64, u64)>,
+}
+
+/// Free places by size.
+#[derive(Debug, Default)]
+struct Slots {
+    free: HashMap<u64, Vec<u64>>,
+    next: u64,
+}
+
+impl Slots {
+    fn take(&mut self, bytes: u64) -> u64 {
+        if let Some(place) = self.free.get_mut(&bytes).and_then(Vec::pop) {
+            return place;
+        }
+        let place = FIRST + self.next;
+        self.next += bytes;
+        place
+    }
+
+    fn give_back(&mut self, bytes: u64, place: u64) {
+        self.free.entry(bytes).or_default().push(place);
+    }
+}
+
+impl Pool {
+    fn apply(&mut self, objects: &HashSet<u64>, change: Change) {
+        match change {
+            Change::Begins {
+                number,
+                start,
+                length,
+            } => {
+                // What lay there has ended, though no event said so.
+                self.end(start);
+                let place = objects.contains(&number).then(|| {
+                    let bytes = length.next_multiple_of(GRAIN_BYTES);
+                    let place = self.slots.take(bytes);
+                    self.taken.insert(start, (bytes, place));
+                    place
+                });
+                self.live.begin(start, length, place);
+            }
+            Change::Ends { start } => {
+                self.end(start);
+                self.live.end(start);
+            }
+        }
+    }
+
+    fn end(&mut self, start: u64) {
+        if let Some((bytes, place)) = self.taken.remove(&start) {
+            self.slots.give_back(bytes, place);
+        }
+    }
+
+    #[inline]
+    fn access(&mut self, (site, address, length): (SiteId, u64, u64), to: &mut Output) {
+        match self.live.at(site.index(), address) {
+            Some((start, Some(place))) => to.access(site, *place + (address - start), length),
+            _ => to.access(site, address, length),
+        }
+    }
+}
+
+impl Pooled {
+    pub fn new(program: Arc<ProgramBlocks>, objects: Arc<HashSet<u64>>) -> Pooled {
+        Pooled {
+            numbering: program.numbering(),
+            program,
+            objects,
+            processes: HashMap::new(),
+        }
+    }
+}
+
+impl Rewrite for Pooled {
+    fn take(&mut self, batch: &Batch, to: &mut Output) {
+        let program = &self.program;
+        let pool = self.processes.entry(batch.process).or_insert_with(|| Pool {
+            live: program.begin(|_| None),
+            slots: Slots::default(),
+            taken: HashMap::new(),
+        });
+        for item in batch.items() {
+            match item {
+                BatchItem::Event(event) => {
+                    let changes = self.numbering.changes(event).into_iter().flatten();
+                    changes.for_each(|change| pool.apply(&self.objects, change));
+                }
+                BatchItem::Accesses(Piece::Accesses(range)) => range.for_each(|index| {
+                    pool.access((batch.site[index], batch.address[index], batch.length(index)), to);
+                }),
+                BatchItem::Accesses(Piece::Run(run)) => {
+                    for iteration in 0..run.count {
+                        for lane in batch.lanes(run) {
+                            pool.access((lane.site, lane.address_in(iteration), lane.size.into()), to);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn freed_places_are_used_again_by_objects_of_the_same_size() {
+        let mut slots = Slots::default();
+        let places = [slots.take(24), slots.take(24), slots.take(40)];
+        assert_eq!(places.map(|place| place - FIRST), [0, 24, 48]);
+        slots.give_back(24, places[0]);
+        assert_eq!(slots.take(40) - FIRST, 88);
+        assert_eq!(slots.take(24), places[0]);
+    }
+}
