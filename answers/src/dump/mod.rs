@@ -77,6 +77,8 @@ pub struct DumpArguments {
     /// Print a JSON object per line
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub quiet: output::QuietArgument,
 }
 
 /// Where a dump starts.
