@@ -18,7 +18,7 @@ use trackway_answers::output::QuietArgument;
 use trackway_answers::report_form::ReportForm;
 
 const EXIT_STATUS: &str = "Exit status: 0 on success, 1 if `verify` found a difference or `doctor` that compiled recording doesn't work, 2 on a wrong command line \
-                           or an error, 3 if a budget of `check` is broken. `record` and `top` return the status of the program that it ran (128 + the signal's \
+                           or an error, 3 if a budget of `check` is broken. `run`, `record` and `top` return the status of the program that they ran (128 + the signal's \
                            number), 127 if there is no such program, 126 if it can't be started.";
 
 /// `--version` also says which traces this program reads, and which traced programs it records.
@@ -40,11 +40,16 @@ pub struct CommandLine {
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     Cc(trackway_driver::CompileArguments),
-    #[command(name = "c++")]
+    #[command(
+        name = "c++",
+        about = "Compile or link C++: clang++ with recording added, a drop-in for CXX=",
+        long_about = "Compile or link C++: clang++ with recording added, a drop-in for CXX=\n\nOptions are those of `trackway cc`."
+    )]
     Cxx(trackway_driver::CompileArguments),
     Fc(trackway_driver::FortranArguments),
     Rustc(trackway_driver::RustcArguments),
     Cargo(trackway_driver::CargoArguments),
+    Run(crate::run::RunArguments),
     Record(RecordArguments),
     Control(ControlArguments),
     Collect(CollectArguments),
@@ -293,7 +298,7 @@ fn parse_region_glob(text: &str) -> Result<String, String> {
     }
 }
 
-fn parse_trace_size(text: &str) -> Result<u64, String> {
+pub fn parse_trace_size(text: &str) -> Result<u64, String> {
     let size = trackway_analysis::cache::parse_size(text);
     size.filter(|size| *size > 0)
         .ok_or_else(|| "expected a number of bytes, such as 500M or 2G".to_owned())

@@ -110,7 +110,7 @@ fn options(arguments: RecordArguments) -> Result<RecordOptions, Failure> {
 }
 
 /// `PROGRAM.trackway` in the present folder.
-fn default_output(program: &OsString) -> PathBuf {
+pub fn default_output(program: &OsString) -> PathBuf {
     let mut name = Path::new(program).file_name().unwrap_or(program).to_owned();
     name.push(".trackway");
     name.into()

@@ -10,5 +10,5 @@ mod sampling;
 mod work;
 
 pub use conclusion::{conclude, status_of, tell, Telling};
-pub use counters::{buffer_size, counts, parse_buffer_size};
-pub use sampling::{SampledArguments, SamplingArguments};
+pub use counters::{buffer_size, counts, is_plain, parse_buffer_size};
+pub use sampling::{SampleSource, SampledArguments, SamplingArguments};

@@ -209,13 +209,14 @@ const YELLOW: &str = "33";
 const BELOW: &str = "    ";
 
 /// Tables that say what the numbers rest on.
-const BOOKKEEPING: [&str; 6] = [
+const BOOKKEEPING: [&str; 7] = [
     "attribution",
     "trace",
     "order",
     "structures_seen",
     "sampling",
     "sample_classes",
+    "counts",
 ];
 
 /// Whether it stands aside and has only empty cells.
