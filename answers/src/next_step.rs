@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
-use trackway_report::Report;
+use trackway_report::{Report, Table};
 
 /// A command to type, or a sentence that says what to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,7 +20,7 @@ impl NextStep {
     pub fn after_layout(report: &Report, trace: &Path) -> NextStep {
         let options = report
             .table("proposals")
-            .and_then(|proposals| proposals.text("options", 0));
+            .and_then(|proposals| first(proposals, "options"));
         match options {
             Some(options) => NextStep::ask("whatif", trace, options),
             None => NextStep::ask("advise", trace, ""),
@@ -30,12 +30,17 @@ impl NextStep {
     /// Shows the layout of the structure whose lines threads take from each other most often; of a plain variable, what
     /// would be gained if they didn't.
     pub fn after_sharing(report: &Report, trace: &Path) -> NextStep {
-        let field = report.tables.first().and_then(|fields| fields.text("field", 0));
+        let field = report.tables.first().and_then(|fields| first(fields, "field"));
         match field.and_then(|field| field.rsplit_once('.')) {
             Some((structure, _)) => NextStep::ask("layout", trace, &format!("--type {}", quoted(structure))),
             None => NextStep::ask("advise", trace, ""),
         }
     }
+}
+
+/// The text of a column in the first row, if there is one.
+fn first<'t>(table: &'t Table, column: &str) -> Option<&'t str> {
+    (table.row_count() > 0).then(|| table.text(column, 0)).flatten()
 }
 
 impl fmt::Display for NextStep {
@@ -56,7 +61,7 @@ pub fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trackway_report::{Table, TableBuilder};
+    use trackway_report::TableBuilder;
 
     fn report(table: Table) -> Report {
         Report {
@@ -112,5 +117,11 @@ mod tests {
         };
         assert_eq!(next("Pool<int>.head"), "trackway layout t --type 'Pool<int>'");
         assert_eq!(next("total"), "trackway advise t");
+        let nothing: [&str; 0] = [];
+        let fields = TableBuilder::new("fields", "Fields", &nothing)
+            .text("field", |row| *row)
+            .build();
+        let next = NextStep::after_sharing(&report(fields), Path::new("t"));
+        assert_eq!(next.to_string(), "trackway advise t");
     }
 }
