@@ -13,6 +13,7 @@ use trackway_recording::{parse_buffer_size, SampledArguments, SamplingArguments}
 use trackway_trace::FORMAT_VERSION;
 
 use crate::diff::DiffArguments;
+use crate::trace_size::parse_trace_size;
 use trackway_answers::analyses::{BehaviourVerb, ChangeVerb};
 use trackway_answers::output::QuietArgument;
 use trackway_answers::report_form::ReportForm;
@@ -49,7 +50,7 @@ pub enum Verb {
     Fc(trackway_driver::FortranArguments),
     Rustc(trackway_driver::RustcArguments),
     Cargo(trackway_driver::CargoArguments),
-    Run(crate::run::RunArguments),
+    Run(crate::run_arguments::RunArguments),
     Record(RecordArguments),
     Control(ControlArguments),
     Collect(CollectArguments),
@@ -296,12 +297,6 @@ fn parse_region_glob(text: &str) -> Result<String, String> {
         ),
         false => Ok(text.to_owned()),
     }
-}
-
-pub fn parse_trace_size(text: &str) -> Result<u64, String> {
-    let size = trackway_analysis::cache::parse_size(text);
-    size.filter(|size| *size > 0)
-        .ok_or_else(|| "expected a number of bytes, such as 500M or 2G".to_owned())
 }
 
 fn parse_bursts(text: &str) -> Result<Bursts, String> {

@@ -15,6 +15,8 @@ mod man;
 pub mod query;
 mod record;
 mod run;
+mod run_arguments;
+mod trace_size;
 
 use std::env;
 use std::ffi::{OsStr, OsString};

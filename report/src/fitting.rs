@@ -6,7 +6,7 @@ use crate::Unit;
 
 /// Source lines shrink to this many terminal cells before other columns give way.
 const COMFORTABLE_SOURCE_WIDTH: usize = 24;
-/// Names take up to half of the window, or a quarter where otherwise fewer columns than this would measure something.
+/// Names take up to half of the window, and less where otherwise fewer columns than this would measure something.
 const USUAL_MEASURES: usize = 2;
 /// Names are broken to this many terminal cells before names are left out.
 const NARROW_NAME: usize = 16;
@@ -75,7 +75,7 @@ impl Fitted {
         let but_some =
             |columns: &[TextColumn]| dispensable(columns).filter(|_| measures(columns) > USUAL_MEASURES);
         self.leave_out_until(available, widest_name, but_some);
-        self.leave_out_until(available, narrower_name, dispensable);
+        self.leave_out_until(available, NARROW_NAME, dispensable);
         self.leave_out_until(available, NARROW_NAME, dispensable_name);
         for least_name in [widest_name, narrower_name, NARROW_NAME, NARROWEST_NAME] {
             let widths = shrunk(&self.columns, available, |column| column.least_width(least_name));
@@ -203,8 +203,8 @@ fn dispensable_name(columns: &[TextColumn]) -> Option<usize> {
     let ranking = ranking(columns);
     let is_place = |column: &TextColumn| column.unit == Unit::Path || column.unit == Unit::Number;
     let others = || (1..columns.len()).filter(|&index| Some(index) != ranking);
-    let last = others().filter(|&index| !is_place(&columns[index])).last();
-    last.or_else(|| others().last())
+    let last = others().rfind(|&index| !is_place(&columns[index]));
+    last.or_else(|| others().next_back())
 }
 
 /// The column that rows are ranked by; if none is known, the first that measures something.
