@@ -12,6 +12,8 @@ use trackway_report::{counted, file_size, grouped};
 
 use crate::{next_step, overflow, work};
 
+/// What a trace holds of a program that records nothing.
+const NOTHING: &str = "nothing";
 /// What shells return for a program that can't be started, and for one that doesn't exist.
 const CANNOT_START: u8 = 126;
 const NOT_FOUND: u8 = 127;
@@ -197,7 +199,11 @@ fn describe(summary: &RecordSummary, options: &RecordOptions, live: bool) -> Str
     let windows = in_windows(summary);
     let kept = |place: &dyn std::fmt::Display| {
         let (size, seconds) = (file_size(summary.stored_bytes), summary.wall_seconds);
-        format!("{place}: {size} of {records}{windows} in {seconds:.1} s, {dropped}")
+        let records = match records.as_str() {
+            NOTHING => NOTHING.to_owned(),
+            records => format!("{size} of {records}"),
+        };
+        format!("{place}: {records} in {seconds:.1} s{windows}, {dropped}")
     };
     if let Some(snapshots) = &summary.snapshots {
         return describe_snapshots(snapshots, &records);
@@ -283,7 +289,7 @@ fn content(summary: &RecordSummary) -> String {
         .filter_map(|(is_there, text)| is_there.then_some(text))
         .collect();
     match parts.is_empty() {
-        true => "nothing".into(),
+        true => NOTHING.into(),
         false => parts.join(" and "),
     }
 }
@@ -338,7 +344,10 @@ pub(crate) mod tests {
             force: false,
         };
         let options = RecordOptions::new("p", output);
-        assert_eq!(content(&summary), "nothing");
+        assert_eq!(
+            describe(&summary, &options, false),
+            "t: nothing in 0.0 s, nothing dropped"
+        );
         summary.counts.threads = 1;
         assert_eq!(content(&summary), "counts of the whole program in 1 thread");
         summary.counts.regions = 3;
