@@ -10,7 +10,7 @@ use trackway_trace::Trace;
 
 use crate::failure::Failure;
 use crate::kept::{self, KeepingArguments};
-use crate::output::OutputArguments;
+use crate::output::{OutputArguments, QuietArgument};
 use crate::question::Question;
 use crate::slice::{Content, SliceArguments, SliceRequest};
 use crate::soundness;
@@ -42,6 +42,8 @@ pub struct AllocationsArguments {
     pub output: OutputArguments,
     #[command(flatten)]
     pub slice: SliceArguments,
+    #[command(flatten)]
+    pub quiet: QuietArgument,
     #[command(flatten)]
     pub keeping: KeepingArguments,
 }

@@ -15,6 +15,7 @@ use crate::divided::{Divided, Work};
 use crate::failure::Failure;
 use crate::kept::{self, KeepingArguments};
 use crate::model::ModelArguments;
+use crate::next_step::NextStep;
 use crate::output::OutputArguments;
 use crate::question::Question;
 use crate::reading::{require_accesses, ReadingArguments};
@@ -129,7 +130,10 @@ pub fn run(arguments: &LayoutArguments) -> Result<ExitCode, Failure> {
         Some(_) => "members",
         None => "structures",
     };
-    arguments.output.print(&report, report.table(csv))
+    let next = NextStep::after_layout(&report, &arguments.trace);
+    arguments
+        .output
+        .print_and_lead_on(&report, report.table(csv), &next)
 }
 
 /// The index of the structure of that name.

@@ -25,6 +25,7 @@ pub mod map;
 pub mod memory;
 pub mod model;
 pub mod named;
+pub mod next_step;
 pub mod objects;
 pub mod output;
 pub mod page;

@@ -10,7 +10,7 @@ use trackway_trace::Trace;
 
 use crate::failure::Failure;
 use crate::kept::{self, KeepingArguments};
-use crate::output::OutputArguments;
+use crate::output::{OutputArguments, QuietArgument};
 use crate::picture::PictureArguments;
 use crate::question::Question;
 use crate::slice::{SliceArguments, SliceRequest};
@@ -49,6 +49,8 @@ pub struct ObjectsArguments {
     pub output: OutputArguments,
     #[command(flatten)]
     pub slice: SliceArguments,
+    #[command(flatten)]
+    pub quiet: QuietArgument,
     #[command(flatten)]
     pub keeping: KeepingArguments,
     /// The table that --csv prints, by its name in JSON

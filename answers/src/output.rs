@@ -11,6 +11,7 @@ use trackway_report::{printable_lines, report_to_json, to_csv, Report, Table, Te
 use trackway_trace::output_file::{write_whole, Existing};
 
 use crate::failure::Failure;
+use crate::next_step::NextStep;
 use crate::parquet::ParquetArgument;
 
 /// Rows of a table.
@@ -29,7 +30,39 @@ pub struct OutputArguments {
     #[arg(long)]
     pub csv: bool,
     #[command(flatten)]
+    pub detail: DetailArguments,
+    #[command(flatten)]
     pub parquet: ParquetArgument,
+}
+
+/// Of verbs that show no progress, so that all verbs take it.
+#[derive(Clone, Default, PartialEq, Args)]
+pub struct QuietArgument {
+    /// No progress bar, and nothing beside the answer but warnings
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// Nothing: it changes no answer.
+impl fmt::Debug for QuietArgument {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter.write_str("QuietArgument")
+    }
+}
+
+/// How much of a report people read.
+#[derive(Clone, Default, PartialEq, Args)]
+pub struct DetailArguments {
+    /// Also show what the numbers rest on, such as the parts of the trace, and how much of it has names
+    #[arg(short, long)]
+    pub verbose: bool,
+}
+
+/// Nothing: kept answers have all of it.
+impl fmt::Debug for DetailArguments {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter.write_str("DetailArguments")
+    }
 }
 
 impl Default for OutputArguments {
@@ -38,6 +71,7 @@ impl Default for OutputArguments {
             top: DEFAULT_ROWS,
             json: false,
             csv: false,
+            detail: DetailArguments::default(),
             parquet: ParquetArgument::default(),
         }
     }
@@ -70,6 +104,18 @@ impl OutputArguments {
         self.print_as(report, csv, |style| style.report(report))
     }
 
+    /// The same, and then what to type next, unless the output is for programs.
+    pub fn print_and_lead_on(
+        &self,
+        report: &Report,
+        csv: Option<&Table>,
+        next: &NextStep,
+    ) -> Result<ExitCode, Failure> {
+        self.print_as(report, csv, |style| {
+            style.report(report) + &style.next_step(&next.to_string())
+        })
+    }
+
     /// The same with the command's own text for people.
     pub fn print_as(
         &self,
@@ -80,7 +126,7 @@ impl OutputArguments {
         self.write_beside(report)?;
         match self.is_for_programs() {
             true => print(&self.rendered(report, csv))?,
-            false => print_styled(&text(&terminal_style()))?,
+            false => print_styled(&text(&self.style(terminal_style())))?,
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -90,9 +136,16 @@ impl OutputArguments {
         self.write_beside(report)?;
         let text = match self.is_for_programs() {
             true => self.rendered(report, csv),
-            false => PLAIN_STYLE.report(report),
+            false => self.style(TextStyle::PLAIN).report(report),
         };
         write_file(path, text.as_bytes(), Existing::FileReplaced)
+    }
+
+    fn style(&self, style: TextStyle) -> TextStyle {
+        TextStyle {
+            bookkeeping: self.detail.verbose,
+            ..style
+        }
     }
 
     /// The table that an option `--table` names, if the output is CSV.
@@ -164,13 +217,6 @@ fn json(report: &Report) -> String {
     format!("{:#}\n", report_to_json(report))
 }
 
-/// Style for files: lines are as long as they are.
-pub const PLAIN_STYLE: TextStyle = TextStyle {
-    width: None,
-    colour: false,
-    unicode: true,
-};
-
 /// Style that fits a terminal; elsewhere lines are as long as they are. Colour is used only on a terminal, and not with
 /// NO_COLOR.
 pub fn terminal_style() -> TextStyle {
@@ -183,6 +229,8 @@ pub fn terminal_style() -> TextStyle {
         width,
         colour: is_terminal && !unwanted,
         unicode: !is_ascii_locale(),
+        answer_last: is_terminal,
+        ..TextStyle::PLAIN
     }
 }
 

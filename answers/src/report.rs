@@ -13,6 +13,7 @@ use crate::counts;
 use crate::divided::{Divided, Work};
 use crate::failure::Failure;
 use crate::kept::{self, KeepingArguments};
+use crate::next_step::NextStep;
 use crate::output;
 use crate::question::Question;
 use crate::reading::{require_accesses, ReadingArguments};
@@ -109,7 +110,23 @@ pub fn run(arguments: &ReportArguments) -> Result<ExitCode, Failure> {
         Some(name) => Some(output::table_named(&report, name)?),
         None => report.tables.first(),
     };
-    arguments.form.output.print(&report, csv)
+    match next_step(&report, arguments) {
+        Some(next) => arguments.form.output.print_and_lead_on(&report, csv, &next),
+        None => arguments.form.output.print(&report, csv),
+    }
+}
+
+/// Changes of the program, if accesses with names were reported; without names, the caches of all sizes. Counts of regions
+/// have no addresses to ask about.
+fn next_step(report: &Report, arguments: &ReportArguments) -> Option<NextStep> {
+    let has_names = report.table("attribution").is_some();
+    let has_accesses = report.table("levels").is_some() || report.table("instructions").is_some();
+    let verb = match (has_names, has_accesses) {
+        (true, _) => "advise",
+        (false, true) => "reuse",
+        (false, false) => return None,
+    };
+    Some(NextStep::ask(verb, &arguments.trace, ""))
 }
 
 fn machine_code_caches(

@@ -40,9 +40,11 @@ pub struct ReportForm {
 }
 
 impl ReportForm {
-    /// Whether any of it differs from the defaults.
+    /// Whether any of it differs from the defaults, except how much is shown.
     pub fn is_chosen(&self) -> bool {
-        *self != ReportForm::default()
+        let mut usual = ReportForm::default();
+        usual.output.detail = self.output.detail.clone();
+        *self != usual
     }
 
     /// `nameless` says whether the trace is machine code without names, so that it has only instructions.

@@ -5,12 +5,12 @@ use std::process::ExitCode;
 
 use clap::Args;
 use trackway_analysis::samples::SampledProgram;
-use trackway_report::Report;
+use trackway_report::{counted, Report};
 use trackway_trace::Trace;
 
 use crate::failure::Failure;
 use crate::kept::{self, KeepingArguments};
-use crate::output::OutputArguments;
+use crate::output::{OutputArguments, QuietArgument};
 use crate::question::Question;
 use crate::slice::{SliceArguments, SliceRequest};
 use crate::soundness;
@@ -34,6 +34,8 @@ pub struct SamplesArguments {
     pub output: OutputArguments,
     #[command(flatten)]
     pub slice: SliceArguments,
+    #[command(flatten)]
+    pub quiet: QuietArgument,
     #[command(flatten)]
     pub keeping: KeepingArguments,
     /// The table that --csv prints, by its name in JSON
@@ -63,6 +65,20 @@ pub fn run(arguments: &SamplesArguments) -> Result<ExitCode, Failure> {
     arguments.output.print(&report, csv)
 }
 
+/// With fewer samples, the interval of a share is wider than half of the whole.
+const LEAST_SAMPLES: u64 = 10;
+
+/// The answer in place of shares that mean nothing, where there are hardly any samples.
+fn too_few(report: &Report) -> Option<String> {
+    let samples = report.table("sampling")?.integer("samples", 0)?;
+    (1..LEAST_SAMPLES).contains(&samples).then(|| {
+        format!(
+            "{} can't say where the time goes: sample for longer, or more often (`record --sample 5000hz`)",
+            counted(samples, "sample")
+        )
+    })
+}
+
 /// What the samples show, and what that is based on.
 pub fn report(trace: &Trace, rows: usize) -> Report {
     let program = SampledProgram::read(trace);
@@ -71,5 +87,9 @@ pub fn report(trace: &Trace, rows: usize) -> Report {
     warnings.extend(program.notes());
     let mut findings = program.findings(rows);
     findings.tables.extend(soundness::extent(trace));
-    findings.into_report(warnings)
+    let mut report = findings.into_report(warnings);
+    if let Some(too_few) = too_few(&report) {
+        report.answer = too_few;
+    }
+    report
 }

@@ -14,6 +14,7 @@ use crate::divided::{Divided, Work};
 use crate::failure::Failure;
 use crate::kept::{self, KeepingArguments};
 use crate::model::{line_bytes_of_machine, parse_line_size, ModelArguments};
+use crate::next_step::NextStep;
 use crate::output::OutputArguments;
 use crate::question::Question;
 use crate::reading::{require_accesses, ReadingArguments};
@@ -109,5 +110,8 @@ impl Question for SharingArguments {
 pub fn run(arguments: &SharingArguments) -> Result<ExitCode, Failure> {
     arguments.time.prepare()?;
     let report = kept::ask("sharing", arguments, &arguments.trace, &arguments.keeping)?;
-    arguments.output.print(&report, report.tables.first())
+    let next = NextStep::after_sharing(&report, &arguments.trace);
+    arguments
+        .output
+        .print_and_lead_on(&report, report.tables.first(), &next)
 }

@@ -13,11 +13,13 @@ use trackway_recording::{parse_buffer_size, SampledArguments, SamplingArguments}
 use trackway_trace::FORMAT_VERSION;
 
 use crate::diff::DiffArguments;
+use crate::trace_size::parse_trace_size;
 use trackway_answers::analyses::{BehaviourVerb, ChangeVerb};
+use trackway_answers::output::QuietArgument;
 use trackway_answers::report_form::ReportForm;
 
 const EXIT_STATUS: &str = "Exit status: 0 on success, 1 if `verify` found a difference or `doctor` that compiled recording doesn't work, 2 on a wrong command line \
-                           or an error, 3 if a budget of `check` is broken. `record` and `top` return the status of the program that it ran (128 + the signal's \
+                           or an error, 3 if a budget of `check` is broken. `run`, `record` and `top` return the status of the program that they ran (128 + the signal's \
                            number), 127 if there is no such program, 126 if it can't be started.";
 
 /// `--version` also says which traces this program reads, and which traced programs it records.
@@ -39,11 +41,16 @@ pub struct CommandLine {
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     Cc(trackway_driver::CompileArguments),
-    #[command(name = "c++")]
+    #[command(
+        name = "c++",
+        about = "Compile or link C++: clang++ with recording added, a drop-in for CXX=",
+        long_about = "Compile or link C++: clang++ with recording added, a drop-in for CXX=\n\nOptions are those of `trackway cc`."
+    )]
     Cxx(trackway_driver::CompileArguments),
     Fc(trackway_driver::FortranArguments),
     Rustc(trackway_driver::RustcArguments),
     Cargo(trackway_driver::CargoArguments),
+    Run(crate::run_arguments::RunArguments),
     Record(RecordArguments),
     Control(ControlArguments),
     Collect(CollectArguments),
@@ -80,19 +87,19 @@ pub enum Verb {
 /// -s`) is four times yours, as far as the hard limit allows. With --pid it records a program that runs already, and ends
 /// with status 0. With --sample any program is sampled as it is, also one that runs already.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  trackway record -- ./prog input.txt\n  \
-                        trackway record -o run1.trackway --codec zstd -- ./prog\n  \
-                        trackway record --to unix:/tmp/traces -- ./prog\n  \
-                        trackway record --live misses --by line --top 5 -- ./prog\n  \
-                        trackway record --overhead 1% --hardware -- ./counting\n  \
-                        trackway record --start-after 5s --duration 10s -- ./server\n  \
+#[command(after_help = "Examples:\n  trackway record ./prog input.txt\n  \
+                        trackway record -o run1.trackway --codec zstd ./prog\n  \
+                        trackway record --to unix:/tmp/traces ./prog\n  \
+                        trackway record --live misses --by line --top 5 ./prog\n  \
+                        trackway record --overhead 1% --hardware ./counting\n  \
+                        trackway record --start-after 5s --duration 10s ./server\n  \
                         trackway record --pid $(pidof server) --duration 10s\n  \
-                        trackway record --bursts 10ms/1s -- ./server\n  \
-                        trackway record --allocations -- sort words.txt\n  \
+                        trackway record --bursts 10ms/1s ./server\n  \
+                        trackway record --allocations sort words.txt\n  \
                         trackway record --sample -- ./any arguments\n  \
                         trackway record --sample --overhead 1% --pid 4711\n  \
-                        trackway record --discard -- ./prog     (to measure the slowdown)\n  \
-                        trackway record --stats -- ./prog       (to see what causes it)")]
+                        trackway record --discard ./prog     (to measure the slowdown)\n  \
+                        trackway record --stats ./prog       (to see what causes it)")]
 pub struct RecordArguments {
     /// The trace to write [default: PROGRAM.trackway in the present folder]
     #[arg(short, long, value_name = "FILE", conflicts_with_all = ["discard", "to", "live"])]
@@ -162,8 +169,12 @@ pub struct RecordArguments {
     /// No summary
     #[arg(short, long)]
     pub quiet: bool,
-    /// The program and its arguments
-    #[arg(last = true, required_unless_present = "pid", value_name = "PROGRAM")]
+    /// The program and its arguments; after `--sample` without a number, -- has to stand before them
+    #[arg(
+        trailing_var_arg = true,
+        required_unless_present = "pid",
+        value_name = "PROGRAM"
+    )]
     pub command: Vec<OsString>,
     #[command(flatten)]
     pub live: LiveArguments,
@@ -181,6 +192,8 @@ pub struct RecordArguments {
 pub struct ControlArguments {
     /// A process that is recorded, or its recorder
     pub pid: u32,
+    #[command(flatten)]
+    pub quiet: QuietArgument,
     #[command(subcommand)]
     pub request: ControlVerb,
 }
@@ -285,12 +298,6 @@ fn parse_region_glob(text: &str) -> Result<String, String> {
         ),
         false => Ok(text.to_owned()),
     }
-}
-
-fn parse_trace_size(text: &str) -> Result<u64, String> {
-    let size = trackway_analysis::cache::parse_size(text);
-    size.filter(|size| *size > 0)
-        .ok_or_else(|| "expected a number of bytes, such as 500M or 2G".to_owned())
 }
 
 fn parse_bursts(text: &str) -> Result<Bursts, String> {

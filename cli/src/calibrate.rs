@@ -7,7 +7,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use clap::builder::PossibleValuesParser;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use trackway_answers::output::{self, OutputArguments};
+use trackway_answers::output::{self, OutputArguments, QuietArgument};
 use trackway_machine::{preset_names, Calibration, CostsError, LevelCosts, MemoryCosts, STEPS};
 use trackway_report::{Report, Table, TableBuilder, Unit};
 use trackway_trace::output_file::Existing;
@@ -42,6 +42,8 @@ pub struct CalibrateArguments {
     pub output: Option<PathBuf>,
     #[command(flatten)]
     pub form: OutputArguments,
+    #[command(flatten)]
+    pub quiet: QuietArgument,
 }
 
 pub fn run(arguments: &CalibrateArguments) -> Result<ExitCode, Failure> {
@@ -85,18 +87,22 @@ fn figures(arguments: &CalibrateArguments) -> Result<(Calibration, String), Fail
             Ok(None) | Err(_) => {}
         }
     }
-    measured(arguments.output.is_some())
+    measured(arguments.output.is_some(), arguments.quiet.quiet)
 }
 
 /// Measures and stores. If there is another file for the figures, they needn't be stored.
-fn measured(has_output: bool) -> Result<(Calibration, String), Failure> {
+fn measured(has_output: bool, quiet: bool) -> Result<(Calibration, String), Failure> {
     let place = Calibration::place();
     if let (Err(error), false) = (&place, has_output) {
         return Err(Failure::new(format!(
             "{error}; to keep the figures elsewhere, use --output, or set XDG_CONFIG_HOME"
         )));
     }
-    let bar = ProgressBar::with_draw_target(Some(STEPS.into()), ProgressDrawTarget::stderr());
+    let target = match quiet {
+        true => ProgressDrawTarget::hidden(),
+        false => ProgressDrawTarget::stderr(),
+    };
+    let bar = ProgressBar::with_draw_target(Some(STEPS.into()), target);
     if let Ok(style) = ProgressStyle::with_template("{bar:30} {percent} %  {msg}") {
         bar.set_style(style);
     }

@@ -7,12 +7,16 @@ mod collect;
 mod control;
 mod coverage;
 mod doctor;
+mod help;
 mod import;
 mod lake;
 mod live;
 mod man;
 pub mod query;
 mod record;
+mod run;
+mod run_arguments;
+mod trace_size;
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -23,7 +27,7 @@ use trackway_answers::{check, counts, diff, dump, export, failure, info, kept, o
 
 pub use arguments::Verb;
 use arguments::{CommandLine, CompletionsArguments};
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, FromArgMatches};
 use failure::{Failure, ERROR};
 use trackway_driver::Language;
 
@@ -33,15 +37,20 @@ pub fn main() -> ExitCode {
     let name = words.next().unwrap_or_default();
     let words: Vec<OsString> = words.collect();
     let done = match compiler_call(&name, &words) {
-        Some((compiler, arguments)) => compiler.run(arguments.to_vec()),
-        None => run(verb()),
+        Some((compiler, arguments)) => {
+            help::before_compiler(&words).and_then(|()| compiler.run(arguments.to_vec()))
+        }
+        None => answer(verb()),
     };
     exit_code(done)
 }
 
 /// What the command line asks for; ends the process if it is wrong, or asks for help.
 pub fn verb() -> Verb {
-    CommandLine::parse().verb
+    let matches = help::grouped(CommandLine::command()).get_matches();
+    CommandLine::from_arg_matches(&matches)
+        .unwrap_or_else(|error| error.exit())
+        .verb
 }
 
 /// Prints a failure, and returns its exit status.
@@ -56,13 +65,14 @@ pub fn exit_code(done: Result<ExitCode, Failure>) -> ExitCode {
     }
 }
 
-fn run(verb: Verb) -> Result<ExitCode, Failure> {
+fn answer(verb: Verb) -> Result<ExitCode, Failure> {
     match verb {
         Verb::Cc(arguments) => Err(trackway_driver::run(Language::C, arguments.arguments)),
         Verb::Cxx(arguments) => Err(trackway_driver::run(Language::Cxx, arguments.arguments)),
         Verb::Fc(arguments) => Err(trackway_driver::run(Language::Fortran, arguments.arguments)),
         Verb::Rustc(arguments) => Err(trackway_driver::run_rustc(arguments.arguments)),
         Verb::Cargo(arguments) => Err(trackway_driver::run_cargo(arguments.arguments)),
+        Verb::Run(arguments) => run::run(arguments),
         Verb::Record(arguments) => record::run(arguments),
         Verb::Control(arguments) => control::run(arguments),
         Verb::Collect(arguments) => collect::run(arguments),

@@ -42,6 +42,12 @@ pub struct QueryArguments {
     /// How the answer is written [default: by the ending of --output, else table]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub format: Option<AnswerFormat>,
+    /// Print a JSON object for each row, as --format json
+    #[arg(long, conflicts_with_all = ["format", "csv", "schema"])]
+    pub json: bool,
+    /// Print CSV, as --format csv
+    #[arg(long, conflicts_with_all = ["format", "schema"])]
+    pub csv: bool,
     /// Write the answer to this file
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -49,7 +55,7 @@ pub struct QueryArguments {
     #[arg(long)]
     pub force: bool,
     /// Rows that a table shows at most; 0 for all
-    #[arg(long, value_name = "N", default_value_t = 1000)]
+    #[arg(long = "top", alias = "rows", value_name = "N", default_value_t = 1000)]
     pub rows: usize,
     #[command(flatten)]
     pub slice: SliceArguments,
@@ -119,6 +125,10 @@ impl QueryArguments {
             Some("parquet") => AnswerFormat::Parquet,
             _ => AnswerFormat::Table,
         };
-        self.format.unwrap_or(by_ending)
+        match (self.json, self.csv) {
+            (true, _) => AnswerFormat::Json,
+            (_, true) => AnswerFormat::Csv,
+            _ => self.format.unwrap_or(by_ending),
+        }
     }
 }

@@ -8,7 +8,7 @@ use trackway_driver::Installation;
 use trackway_recorder::{
     record, sample_process, AllocationTracer, Compression, Output, RecordOptions, Route, WhenFull,
 };
-use trackway_recording::{buffer_size, conclude, counts};
+use trackway_recording::{buffer_size, conclude, counts, Telling};
 
 use crate::arguments::{Codec, OnFull, RecordArguments};
 use crate::failure::Failure;
@@ -16,15 +16,20 @@ use crate::{live, output};
 
 /// Ends with the program's status. It reports a failed start itself, since the statuses differ.
 pub fn run(arguments: RecordArguments) -> Result<ExitCode, Failure> {
-    let (quiet, live) = (arguments.quiet, arguments.live.clone());
+    let live = arguments.live.clone();
+    let telling = Telling {
+        quiet: arguments.quiet,
+        verbose: live.form.output.detail.verbose,
+        is_analysed: live.live.is_some(),
+    };
     let options = options(arguments)?;
     let sampled = options.process.filter(|_| options.sampling.is_some());
     let recorded = match (live.live, sampled) {
         (None, Some(pid)) => sample_process(&options, pid),
-        (Some(analysis), _) => live::record(&options, analysis, &live, quiet)?,
+        (Some(analysis), _) => live::record(&options, analysis, &live, telling.quiet)?,
         (None, None) => record(options.clone()),
     };
-    Ok(conclude(recorded, &options, quiet, live.live.is_some()))
+    Ok(conclude(recorded, &options, telling))
 }
 
 fn options(arguments: RecordArguments) -> Result<RecordOptions, Failure> {
@@ -33,7 +38,7 @@ fn options(arguments: RecordArguments) -> Result<RecordOptions, Failure> {
     let program = words
         .next()
         .or(running)
-        .ok_or_else(|| Failure::new("name a program to record: trackway record -- PROGRAM ARGUMENTS"))?;
+        .ok_or_else(|| Failure::new("name a program to record: trackway record PROGRAM ARGUMENTS"))?;
     let live = arguments.live.live.is_some();
     if !live && arguments.live.form.is_chosen() {
         return Err(Failure::new(
@@ -105,7 +110,7 @@ fn options(arguments: RecordArguments) -> Result<RecordOptions, Failure> {
 }
 
 /// `PROGRAM.trackway` in the present folder.
-fn default_output(program: &OsString) -> PathBuf {
+pub fn default_output(program: &OsString) -> PathBuf {
     let mut name = Path::new(program).file_name().unwrap_or(program).to_owned();
     name.push(".trackway");
     name.into()

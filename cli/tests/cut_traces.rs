@@ -125,8 +125,7 @@ fn ask_all(name: &str, bytes: Vec<u8>, what: &str) {
             let report = ask(verb, &words, &trace, Following::default())?;
             let style = TextStyle {
                 width: Some(100),
-                colour: false,
-                unicode: true,
+                ..TextStyle::PLAIN
             };
             style.report(&report);
             report.tables.iter().for_each(|table| drop(to_csv(table)));

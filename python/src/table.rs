@@ -134,7 +134,6 @@ pub fn struct_field(schema: &Schema) -> Arc<Field> {
 pub fn text_style(width: Option<usize>) -> TextStyle {
     TextStyle {
         width,
-        colour: false,
-        unicode: true,
+        ..TextStyle::PLAIN
     }
 }

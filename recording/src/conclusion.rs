@@ -8,37 +8,66 @@ use trackway_recorder::{
     CountsSummary, Output, RecordError, RecordOptions, RecordSummary, SamplesSummary, Snapshot,
     SnapshotsSummary, WhenFull,
 };
-use trackway_report::{counted, grouped};
+use trackway_report::{counted, file_size, grouped};
 
-use crate::{overflow, work};
+use crate::{next_step, overflow, work};
 
+/// What a trace holds of a program that records nothing.
+const NOTHING: &str = "nothing";
 /// What shells return for a program that can't be started, and for one that doesn't exist.
 const CANNOT_START: u8 = 126;
 const NOT_FOUND: u8 = 127;
 
-/// Prints the result and returns the program's status. `live`: data that was not stored was analysed.
+/// What is said of a recording.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Telling {
+    /// Warnings alone.
+    pub quiet: bool,
+    /// Also what the trace consists of.
+    pub verbose: bool,
+    /// Data that was not stored was analysed.
+    pub is_analysed: bool,
+}
+
+/// Prints the result, and what to type next, and returns the program's status.
 pub fn conclude(
     recorded: Result<RecordSummary, RecordError>,
     options: &RecordOptions,
-    quiet: bool,
-    live: bool,
+    telling: Telling,
 ) -> ExitCode {
+    if let Ok(summary) = &recorded {
+        tell(summary, options, telling);
+        let next = next_step::after(summary, options);
+        if let Some(next) = next.filter(|_| !telling.quiet) {
+            output::say(format!("next: {next}"));
+        }
+    }
+    if let Err(error) = &recorded {
+        output::say(error);
+    }
+    status_of(&recorded)
+}
+
+/// Prints warnings and the result.
+pub fn tell(summary: &RecordSummary, options: &RecordOptions, telling: Telling) {
+    warn_of_losses(summary, options);
+    overflow::warn(summary, options);
+    if !telling.quiet {
+        output::say(describe(summary, options, telling.is_analysed));
+    }
+    if telling.verbose {
+        output::say(parts(summary));
+    }
+    if let Some(work) = &summary.work {
+        output::say(work::describe(summary, work, options));
+    }
+}
+
+/// The program's status, or that of shells for one that didn't start.
+pub fn status_of(recorded: &Result<RecordSummary, RecordError>) -> ExitCode {
     match recorded {
-        Ok(summary) => {
-            warn_of_losses(&summary, options);
-            overflow::warn(&summary, options);
-            if !quiet {
-                output::say(describe(&summary, options, live));
-            }
-            if let Some(work) = &summary.work {
-                output::say(work::describe(&summary, work, options));
-            }
-            ExitCode::from(u8::try_from(summary.program_end.shell_status()).unwrap_or(u8::MAX))
-        }
-        Err(error) => {
-            output::say(&error);
-            ExitCode::from(status_of(&error))
-        }
+        Ok(summary) => ExitCode::from(u8::try_from(summary.program_end.shell_status()).unwrap_or(u8::MAX)),
+        Err(error) => ExitCode::from(status_of_error(error)),
     }
 }
 
@@ -157,7 +186,7 @@ fn warn_of_lost_samples(samples: &SamplesSummary) {
     }
 }
 
-/// `prog.trackway: 12 chunks of 1 stream, 3,145,728 bytes of records in 1,048,576, nothing dropped`.
+/// `prog.trackway: 219 MB of accesses in 0.6 s, nothing dropped`.
 fn describe(summary: &RecordSummary, options: &RecordOptions, live: bool) -> String {
     let records = content(summary);
     if let Some(samples) = &summary.samples {
@@ -167,14 +196,14 @@ fn describe(summary: &RecordSummary, options: &RecordOptions, live: bool) -> Str
         0 => "nothing dropped".into(),
         buffers => format!("{} dropped", counted(buffers, "buffer")),
     };
-    let streams = counted(summary.streams, "stream");
     let windows = in_windows(summary);
     let kept = |place: &dyn std::fmt::Display| {
-        format!(
-            "{place}: {} of {streams}{windows}, {records} in {}, {dropped}",
-            counted(summary.chunks, "chunk"),
-            grouped(summary.stored_bytes)
-        )
+        let (size, seconds) = (file_size(summary.stored_bytes), summary.wall_seconds);
+        let records = match records.as_str() {
+            NOTHING => NOTHING.to_owned(),
+            records => format!("{size} of {records}"),
+        };
+        format!("{place}: {records} in {seconds:.1} s{windows}, {dropped}")
     };
     if let Some(snapshots) = &summary.snapshots {
         return describe_snapshots(snapshots, &records);
@@ -182,9 +211,21 @@ fn describe(summary: &RecordSummary, options: &RecordOptions, live: bool) -> Str
     match &options.output {
         Output::File { path, .. } => kept(&path.display()),
         Output::Collector(route) => kept(&route.address),
-        Output::Discard if live => format!("{streams}, {records} analysed and not stored, {dropped}"),
-        Output::Discard => format!("{streams}{windows}, {records} discarded, {dropped}"),
+        Output::Discard if live => format!("{records} analysed and not stored, {dropped}"),
+        Output::Discard => format!("{records}{windows} discarded, {dropped}"),
     }
+}
+
+/// `12 chunks of 1 stream, 3,145,728 bytes of records and 0 of allocations in 1,048,576 bytes`.
+fn parts(summary: &RecordSummary) -> String {
+    format!(
+        "{} of {}, {} bytes of records and {} of allocations in {} bytes",
+        counted(summary.chunks, "chunk"),
+        counted(summary.streams, "stream"),
+        grouped(summary.raw_bytes),
+        grouped(summary.allocation_bytes),
+        grouped(summary.stored_bytes)
+    )
 }
 
 /// ` in 3 windows`, or nothing.
@@ -220,19 +261,19 @@ fn describe_samples(summary: &RecordSummary, samples: &SamplesSummary, options: 
         Output::Discard => "discarded".into(),
     };
     format!(
-        "{place}: {}{}, {} with what follows them, in {} bytes",
+        "{place}: {}{}, {} with what follows them, in {}",
         counted(samples.samples, "sample"),
         in_windows(summary),
         grouped(samples.windows),
-        grouped(summary.stored_bytes)
+        file_size(summary.stored_bytes)
     )
 }
 
-/// `4,096 bytes of records`, or `counts of 3 regions in 2 threads`.
+/// `accesses`, or `counts of 3 regions in 2 threads`.
 fn content(summary: &RecordSummary) -> String {
     let CountsSummary { regions, threads, .. } = summary.counts;
-    let records = format!("{} bytes of records", grouped(summary.raw_bytes));
-    let allocations = format!("{} bytes of allocations", grouped(summary.allocation_bytes));
+    let records = "accesses".to_owned();
+    let allocations = "calls of allocators".to_owned();
     let place = match regions {
         0 => "the whole program".into(),
         regions => counted(regions, "region"),
@@ -248,12 +289,12 @@ fn content(summary: &RecordSummary) -> String {
         .filter_map(|(is_there, text)| is_there.then_some(text))
         .collect();
     match parts.is_empty() {
-        true => records,
+        true => NOTHING.into(),
         false => parts.join(" and "),
     }
 }
 
-fn status_of(error: &RecordError) -> u8 {
+fn status_of_error(error: &RecordError) -> u8 {
     match error {
         RecordError::ProgramNotFound { .. } => NOT_FOUND,
         RecordError::Start { .. } => CANNOT_START,
@@ -303,24 +344,33 @@ pub(crate) mod tests {
             force: false,
         };
         let options = RecordOptions::new("p", output);
-        assert_eq!(content(&summary), "0 bytes of records");
+        assert_eq!(
+            describe(&summary, &options, false),
+            "t: nothing in 0.0 s, nothing dropped"
+        );
         summary.counts.threads = 1;
         assert_eq!(content(&summary), "counts of the whole program in 1 thread");
         summary.counts.regions = 3;
         summary.raw_bytes = 4096;
         assert_eq!(
             describe(&summary, &options, false),
-            "t: 9 chunks of 2 streams, 4,096 bytes of records and counts of 3 regions in 1 thread in 1,000, \
-             nothing dropped"
+            "t: 1.00 KB of accesses and counts of 3 regions in 1 thread in 0.0 s, nothing dropped"
+        );
+        assert_eq!(
+            parts(&summary),
+            "9 chunks of 2 streams, 4,096 bytes of records and 0 of allocations in 1,000 bytes"
         );
     }
 
     #[test]
     fn errors_have_the_statuses_of_shells() {
         assert_eq!(
-            status_of(&RecordError::ProgramNotFound { program: "p".into() }),
+            status_of_error(&RecordError::ProgramNotFound { program: "p".into() }),
             127
         );
-        assert_eq!(status_of(&RecordError::OutputExists { path: "t".into() }), 2);
+        assert_eq!(
+            status_of_error(&RecordError::OutputExists { path: "t".into() }),
+            2
+        );
     }
 }

@@ -29,6 +29,17 @@ pub fn parse_buffer_size(text: &str) -> Result<u32, String> {
     u32::try_from(size).map_err(|_| "must be less than 4G".into())
 }
 
+/// Whether the program's file surely has nothing that records or counts: it is machine code, and has no table of sites.
+/// Code that it loads or starts may still record.
+pub fn is_plain(program: &OsStr) -> bool {
+    let file = find(program).and_then(|path| File::open(path).ok());
+    file.is_some_and(|file| {
+        let bytes = ReadCache::new(file);
+        let parsed = object::File::parse(&bytes);
+        parsed.is_ok_and(|file| file.section_by_name(TABLES_SECTION).is_none())
+    })
+}
+
 /// Whether the program counts.
 pub fn counts(program: &OsStr) -> bool {
     find(program).and_then(|path| counters(&path)).unwrap_or(0) > 0

@@ -4,10 +4,11 @@
 mod conclusion;
 mod counters;
 mod hardware;
+mod next_step;
 mod overflow;
 mod sampling;
 mod work;
 
-pub use conclusion::conclude;
-pub use counters::{buffer_size, counts, parse_buffer_size};
-pub use sampling::{SampledArguments, SamplingArguments};
+pub use conclusion::{conclude, status_of, tell, Telling};
+pub use counters::{buffer_size, counts, is_plain, parse_buffer_size};
+pub use sampling::{SampleSource, SampledArguments, SamplingArguments};

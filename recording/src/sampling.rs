@@ -92,7 +92,8 @@ impl FromStr for SampleRate {
                 is_of_entries: one_in.is_some(),
             }),
             _ => Err(format!(
-                "{text}: expected a number from 1 to 1000000, or such as 1000Hz"
+                "{text}: expected a number from 1 to 1000000, or such as 1000Hz; a program stands after --: \
+                 --sample -- {text}"
             )),
         }
     }

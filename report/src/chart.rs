@@ -203,8 +203,7 @@ mod tests {
 
     const PLAIN: TextStyle = TextStyle {
         width: Some(80),
-        colour: false,
-        unicode: true,
+        ..TextStyle::PLAIN
     };
 
     fn live(values: &[u64]) -> Table {

@@ -3,15 +3,18 @@
 //! A [`Table`] is an Arrow record batch whose fields carry a title and a [`Unit`]; every presenter shows every table.
 
 mod callgrind;
+mod cells;
 mod chart;
 mod chrome_trace;
 mod columns;
 mod compare;
 mod csv_text;
+mod fitting;
 mod folded;
 mod heat_map;
 mod ipc;
 mod json;
+mod names;
 mod number;
 mod parquet_file;
 mod pprof;
@@ -20,6 +23,7 @@ mod saved;
 mod table;
 mod terminal;
 mod text;
+mod wrapping;
 
 pub use callgrind::{to_callgrind, CallgrindHeader};
 pub use chart::Chart;
@@ -30,7 +34,8 @@ pub use folded::to_folded;
 pub use heat_map::{HeatMap, HeatRow};
 pub use ipc::{report_from_bytes, report_to_bytes};
 pub use json::{report_to_json, to_json};
-pub use number::{counted, duration, grouped, percent, ratio, signed};
+pub use names::readable;
+pub use number::{binary_size, brief, counted, duration, file_size, grouped, percent, ratio, signed};
 pub use parquet_file::to_parquet;
 pub use pprof::to_pprof;
 pub use report::Report;

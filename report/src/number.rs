@@ -13,6 +13,54 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
+/// A whole number with three digits that count: 9,999, 29.8K, 355M.
+pub fn brief(number: u64) -> String {
+    const LETTERS: [&str; 6] = ["K", "M", "G", "T", "P", "E"];
+    if number < 10_000 {
+        return grouped(number);
+    }
+    let mut rest = number as f64;
+    for letter in LETTERS {
+        rest /= 1000.0;
+        // What rounds to 1000 belongs to the next letter.
+        if rest < 999.5 {
+            let decimals = match rest {
+                ..9.995 => 2,
+                ..99.95 => 1,
+                _ => 0,
+            };
+            return format!("{rest:.decimals$}{letter}");
+        }
+    }
+    grouped(number)
+}
+
+/// A size of files, in thousands: `219 MB`, `7.36 KB`, `1 byte`.
+pub fn file_size(bytes: u64) -> String {
+    let text = match bytes {
+        ..1_000 => return counted(bytes, "byte"),
+        1_000..10_000 => format!("{:.2}K", bytes as f64 / 1000.0),
+        _ => brief(bytes),
+    };
+    let (number, letter) = text.split_at(text.len() - 1);
+    format!("{number} {letter}B")
+}
+
+/// A size of caches and buffers: `32 KiB`, `1.5 MiB`, `100 bytes`.
+pub fn binary_size(bytes: u64) -> String {
+    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
+    let fitting = |unit: usize| 1_u64 << (10 * (unit + 1));
+    let Some(unit) = (0..UNITS.len()).rev().find(|&unit| bytes >= fitting(unit)) else {
+        return counted(bytes, "byte");
+    };
+    let number = format!("{:.2}", bytes as f64 / fitting(unit) as f64);
+    format!(
+        "{} {}",
+        number.trim_end_matches('0').trim_end_matches('.'),
+        UNITS[unit]
+    )
+}
+
 /// A change: "+1,234", "-5", or "0".
 pub fn signed(number: i64) -> String {
     let digits = grouped(number.unsigned_abs());
@@ -55,7 +103,10 @@ pub fn counted(number: u64, thing: &str) -> String {
 /// A share as per cent: one decimal, and never rounded to a false 0 or 100.
 pub fn percent(share: f64) -> String {
     let per_cent = share * 100.0;
-    if per_cent > 0.0 && per_cent < 0.05 {
+    if per_cent < -100.0 {
+        // Worse than twice as bad: how much worse says nothing more.
+        "<-100 %".into()
+    } else if per_cent > 0.0 && per_cent < 0.05 {
         "<0.1 %".into()
     } else if (99.95..100.0).contains(&per_cent) {
         ">99.9 %".into()
@@ -87,6 +138,47 @@ mod tests {
             assert_eq!(grouped(number), text);
         }
         assert_eq!(grouped(u64::MAX), "18,446,744,073,709,551,615");
+    }
+
+    #[test]
+    fn brief_numbers_have_three_digits_that_count() {
+        for (number, text) in [
+            (0, "0"),
+            (9_999, "9,999"),
+            (10_000, "10.0K"),
+            (99_949, "99.9K"),
+            (99_950, "100K"),
+            (999_499, "999K"),
+            (999_500, "1.00M"),
+            (29_795_810, "29.8M"),
+            (9_994_999_999, "9.99G"),
+            (u64::MAX, "18.4E"),
+        ] {
+            assert_eq!(brief(number), text);
+        }
+    }
+
+    #[test]
+    fn sizes_have_a_unit() {
+        for (bytes, text) in [
+            (1, "1 byte"),
+            (999, "999 bytes"),
+            (7_359, "7.36 KB"),
+            (219_053_415, "219 MB"),
+        ] {
+            assert_eq!(file_size(bytes), text);
+        }
+        for (bytes, text) in [
+            (0, "0 bytes"),
+            (1, "1 byte"),
+            (1023, "1,023 bytes"),
+            (32 << 10, "32 KiB"),
+            (3 << 19, "1.5 MiB"),
+            (33 << 20, "33 MiB"),
+            (1 << 40, "1 TiB"),
+        ] {
+            assert_eq!(binary_size(bytes), text);
+        }
     }
 
     #[test]
@@ -136,6 +228,8 @@ mod tests {
     #[test]
     fn shares_keep_their_ends_honest() {
         for (share, text) in [
+            (-23.446, "<-100 %"),
+            (-0.5, "-50.0 %"),
             (0.0, "0.0 %"),
             (0.0001, "<0.1 %"),
             (0.614, "61.4 %"),

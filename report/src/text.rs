@@ -2,10 +2,13 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::columns::{fit, pad_right, wrapped, TextColumn, GAP};
-use crate::number::{grouped, percent, ratio, signed, signed_real};
+use crate::cells::{brief_cell, cell, title};
+use crate::columns::{TextColumn, GAP};
+use crate::fitting::{fit, Fitted};
+use crate::names::readable;
 use crate::terminal::printable;
-use crate::{Column, Layout, Report, Table, Unit, Value};
+use crate::wrapping::{pad_right, wrapped};
+use crate::{Column, Layout, Report, Table, Value};
 
 /// How to write for people.
 #[derive(Debug, Clone, Copy)]
@@ -15,6 +18,21 @@ pub struct TextStyle {
     pub colour: bool,
     /// Whether there are characters beyond ASCII for drawings.
     pub unicode: bool,
+    /// Whether the answer stands below the tables, where a terminal shows the end.
+    pub answer_last: bool,
+    /// Whether tables are shown that say what the numbers rest on.
+    pub bookkeeping: bool,
+}
+
+impl TextStyle {
+    /// Lines as long as they are, without colour, with everything.
+    pub const PLAIN: TextStyle = TextStyle {
+        width: None,
+        colour: false,
+        unicode: true,
+        answer_last: false,
+        bookkeeping: true,
+    };
 }
 
 impl TextStyle {
@@ -25,57 +43,116 @@ impl TextStyle {
 
     /// The same with a drawing before the tables, which replaces some of them.
     pub fn report_with(&self, report: &Report, drawing: Option<String>, replaced: &[&str]) -> String {
-        let mut parts = vec![self.paint(BOLD, &printable(&report.answer)) + "\n"];
-        if !report.warnings.is_empty() {
-            let lines = report
-                .warnings
-                .iter()
-                .map(|warning| self.paint(YELLOW, &format!("warning: {}", printable(warning))) + "\n");
-            parts.push(lines.collect());
-        }
-        parts.extend(drawing);
-        let shown = report
+        let answer = self.answer(report);
+        let ranking = report.tables.first().and_then(|table| ranking_in(table.title()));
+        let (hidden, shown): (Vec<&Table>, Vec<&Table>) = report
             .tables
             .iter()
-            .filter(|table| !replaced.contains(&table.name()));
-        parts.extend(shown.map(|table| self.table(table)));
+            .filter(|table| !replaced.contains(&table.name()))
+            .partition(|table| self.hides(table));
+        let tables = drawing
+            .into_iter()
+            .chain(shown.into_iter().map(|table| self.ranked_table(table, ranking)))
+            .chain(self.note_on(&hidden));
+        let parts: Vec<String> = match self.answer_last {
+            true => tables.chain(answer).collect(),
+            false => answer.into_iter().chain(tables).collect(),
+        };
         parts.join("\n")
+    }
+
+    /// What to type next, below a report.
+    pub fn next_step(&self, command: &str) -> String {
+        format!("\n{} {}\n", self.paint(DIM, "next:"), printable(command))
+    }
+
+    /// The answer, and the warnings that go with it.
+    fn answer(&self, report: &Report) -> Vec<String> {
+        let answer = self.paragraph(BOLD, &printable(&readable(&report.answer)));
+        let warnings: String = report
+            .warnings
+            .iter()
+            .map(|warning| {
+                let warning = printable(&readable(warning));
+                self.paragraph(YELLOW, &format!("warning: {warning}"))
+            })
+            .collect();
+        match (warnings.is_empty(), self.answer_last) {
+            (true, _) => vec![answer],
+            (false, true) => vec![warnings, answer],
+            (false, false) => vec![answer, warnings],
+        }
+    }
+
+    fn hides(&self, table: &Table) -> bool {
+        !self.bookkeeping && BOOKKEEPING.contains(&table.name())
+    }
+
+    /// Names the tables that aren't shown.
+    fn note_on(&self, hidden: &[&Table]) -> Option<String> {
+        let titles: Vec<&str> = hidden.iter().map(|table| table.title()).collect();
+        let note = format!("(-v also shows: {})", titles.join(", "));
+        (!titles.is_empty()).then(|| self.paragraph(DIM, &note))
     }
 
     /// One table below its title.
     pub fn table(&self, table: &Table) -> String {
-        let body = match table.layout() {
-            Layout::Rows => self.rows(table),
-            Layout::Record => self.records(table),
-        };
-        format!("{}\n{body}", self.paint(BOLD, &printable(table.title())))
+        self.ranked_table(table, None)
     }
 
-    fn rows(&self, table: &Table) -> String {
-        let mut columns: Vec<TextColumn> = table
+    /// The same among tables that are ranked by a column of that title.
+    fn ranked_table(&self, table: &Table, ranking: Option<&str>) -> String {
+        let body = match table.layout() {
+            Layout::Rows => self.rows(table, ranking),
+            Layout::Record => self.records(table),
+        };
+        format!(
+            "{}{body}",
+            self.paragraph(BOLD, &printable(&readable(table.title())))
+        )
+    }
+
+    fn rows(&self, table: &Table, ranking: Option<&str>) -> String {
+        let columns: Vec<TextColumn> = table
             .columns()
             .filter(|column| !says_nothing(*column))
-            .map(|column| {
-                let cells = (0..table.row_count()).map(|row| cell(column, row));
-                TextColumn::new(&printable(column.title()), cells.collect(), column.unit())
-                    .aside(column.is_aside())
-            })
+            .map(|column| text_column(table, column, ranking))
             .collect();
-        let left_out = self.width.map_or(Vec::new(), |width| fit(&mut columns, width));
+        let Fitted {
+            columns,
+            below,
+            left_out,
+        } = match self.width {
+            Some(width) => fit(columns, width),
+            None => Fitted::all(columns),
+        };
         let mut text = self.headings(&columns);
         for row in 0..table.row_count() {
-            let cells: Vec<String> = columns
-                .iter()
-                .map(|column| column.align(&column.cells[row]))
-                .collect();
-            text += join(&cells).trim_end();
-            text.push('\n');
+            text += &row_of(&columns, row);
+            for column in &below {
+                text += &self.below(column, row);
+            }
         }
         if !left_out.is_empty() {
-            let note = format!("(no room for: {})", left_out.join(", "));
-            text += &(self.paint(DIM, &note) + "\n");
+            text += &self.paragraph(DIM, &format!("(no room for: {})", left_out.join(", ")));
         }
         text
+    }
+
+    /// A cell below its row, after the title, so that it can be copied.
+    fn below(&self, column: &TextColumn, row: usize) -> String {
+        let text = format!("{} {}", column.title, column.cells[row]);
+        let width = self
+            .width
+            .map_or(usize::MAX, |width| width.saturating_sub(BELOW.len()));
+        let lines = wrapped(text.trim_end(), width);
+        lines.iter().map(|line| format!("{BELOW}{line}\n")).collect()
+    }
+
+    /// A text of its own in lines that fit.
+    fn paragraph(&self, code: &str, text: &str) -> String {
+        let lines = wrapped(text, self.width.unwrap_or(usize::MAX));
+        lines.iter().map(|line| self.paint(code, line) + "\n").collect()
     }
 
     /// Titles of several lines end in the same one.
@@ -85,7 +162,7 @@ impl TextStyle {
         let line = |line: usize| {
             let words = columns.iter().zip(&titles).map(|(column, title)| {
                 let word = (line + title.len()).checked_sub(height);
-                column.align(word.map_or("", |word| &title[word]))
+                column.align(word.map_or("", |word| title[word].as_str()))
             });
             self.paint(DIM, join(&words.collect::<Vec<_>>()).trim_end()) + "\n"
         };
@@ -95,7 +172,7 @@ impl TextStyle {
     fn records(&self, table: &Table) -> String {
         let title_width = table
             .columns()
-            .map(|column| column.title().width())
+            .map(|column| title(column).width())
             .max()
             .unwrap_or(0);
         let value_width = self
@@ -103,7 +180,7 @@ impl TextStyle {
             .map_or(usize::MAX, |width| width.saturating_sub(title_width + GAP.len()));
         let line = |column: Column, row| {
             let lines = wrapped(&cell(column, row), value_width);
-            let title = printable(column.title());
+            let title = title(column);
             let titles = std::iter::once(title.as_str()).chain(std::iter::repeat(""));
             let lines = titles.zip(lines);
             lines
@@ -128,27 +205,59 @@ const BOLD: &str = "1";
 const DIM: &str = "2";
 const YELLOW: &str = "33";
 
+/// What stands before a cell below its row.
+const BELOW: &str = "    ";
+
+/// Tables that say what the numbers rest on.
+const BOOKKEEPING: [&str; 7] = [
+    "attribution",
+    "trace",
+    "order",
+    "structures_seen",
+    "sampling",
+    "sample_classes",
+    "counts",
+];
+
 /// Whether it stands aside and has only empty cells.
 fn says_nothing(column: Column) -> bool {
     column.is_aside() && (0..column.row_count()).all(|row| column.value(row) == Value::None)
 }
 
-fn cell(column: Column, row: usize) -> String {
-    match (column.value(row), column.unit()) {
-        (Value::None, unit) if unit.is_text() => String::new(),
-        (Value::None, _) => "-".into(),
-        // Code keeps its indentation.
-        (Value::Text(text), Unit::Source) => printable(text.trim_end()),
-        (Value::Text(text), _) => printable(text.trim()),
-        (Value::Integer(number), Unit::Count | Unit::Bytes) => grouped(number),
-        (Value::Integer(number), _) => number.to_string(),
-        (Value::Signed(change), _) => signed(change),
-        (Value::Real(share), Unit::Share) => percent(share),
-        (Value::Real(rate), Unit::Rate) => format!("{rate:.1}"),
-        (Value::Real(factor), Unit::Ratio) => ratio(factor),
-        (Value::Real(change), Unit::Change) => signed_real(change),
-        (Value::Real(number), _) => format!("{number:.3}"),
+/// `ranking` is the title of the column by which the rows of other tables are ranked.
+fn text_column(table: &Table, column: Column, ranking: Option<&str>) -> TextColumn {
+    let rows = || 0..table.row_count();
+    let brief: Option<Vec<String>> = rows().map(|row| brief_cell(column, row)).collect();
+    let cells = rows().map(|row| cell(column, row)).collect();
+    let ranked_by = table.ranked_by();
+    let is_in_title = |ranking: Option<&str>| ranking == Some(column.title());
+    TextColumn {
+        brief,
+        is_aside: column.is_aside(),
+        is_ranking: match ranked_by {
+            Some(name) => name == column.name(),
+            None => is_in_title(ranking_in(table.title()).or(ranking)),
+        },
+        ..TextColumn::new(&title(column), cells, column.unit())
     }
+}
+
+/// What rows are ranked by, if the title of their table says so: `Structures by L2 misses, 5 of 7`.
+fn ranking_in(title: &str) -> Option<&str> {
+    let (_, ranking) = title.split_once(" by ")?;
+    ranking.split(',').next()
+}
+
+/// The lines of a row, as many as its longest name takes.
+fn row_of(columns: &[TextColumn], row: usize) -> String {
+    let cells: Vec<Vec<String>> = columns.iter().map(|column| column.lines(row)).collect();
+    let height = cells.iter().map(Vec::len).max().unwrap_or(0);
+    let line = |line: usize| {
+        let parts = columns.iter().zip(&cells);
+        let parts = parts.map(|(column, lines)| column.align(lines.get(line).map_or("", String::as_str)));
+        join(&parts.collect::<Vec<_>>()).trim_end().to_owned() + "\n"
+    };
+    (0..height).map(line).collect()
 }
 
 fn join(cells: &[String]) -> String {
@@ -161,11 +270,14 @@ mod tests {
     use crate::table::tests::sample;
     use crate::TableBuilder;
 
-    const PLAIN: TextStyle = TextStyle {
-        width: None,
-        colour: false,
-        unicode: true,
-    };
+    const PLAIN: TextStyle = TextStyle::PLAIN;
+
+    fn narrow(width: usize) -> TextStyle {
+        TextStyle {
+            width: Some(width),
+            ..PLAIN
+        }
+    }
 
     #[test]
     fn numbers_stand_on_the_right_and_texts_on_the_left() {
@@ -189,40 +301,40 @@ node, \"x\"     7         12                -
     }
 
     #[test]
-    fn texts_give_way_to_a_narrow_terminal() {
-        let style = TextStyle {
-            width: Some(50),
-            colour: false,
-            unicode: true,
-        };
-        let text = style.table(&sample());
-        assert!(text.contains("75.0 %  if (arc->iden…\n"), "{text}");
-        assert!(text.lines().all(|line| line.width() <= 50), "{text}");
+    fn all_tables_are_ranked_alike_if_they_say_nothing_else() {
+        let members = TableBuilder::new("members", "arc: 64 bytes", &[1_000_000_u64])
+            .count("accesses", |row| *row)
+            .count("L1 misses", |row| *row)
+            .count("L2 misses", |row| *row)
+            .build();
+        let ranking = ranking_in("Structures by L2 misses, 3 of 7");
+        assert_eq!(ranking, Some("L2 misses"));
+        assert_eq!(
+            narrow(9).ranked_table(&members, ranking),
+            "arc: 64\nbytes\n    L2\nmisses\n 1.00M\n(no room\nfor: L1\nmisses,\naccesses)\n"
+        );
     }
 
     #[test]
     fn titles_are_folded_and_columns_left_out_where_there_is_no_room() {
-        let narrow = |width| TextStyle {
-            width: Some(width),
-            colour: false,
-            unicode: true,
-        };
         assert_eq!(
-            narrow(44).table(&sample()),
+            narrow(36).table(&sample()),
             "Fields\n\
              \x20                            share\n\
              \x20                               of\n\
-             field      line   accesses  misses  source\n\
-             arc.ident   123  4,567,890  75.0 %  if (arc…\n\
-             node, \"x\"     7         12       -\n"
+             field      line   accesses  misses\n\
+             arc.ident   123  4,567,890  75.0 %\n\
+             node, \"x\"     7         12       -\n\
+             (no room for: source)\n"
         );
         assert_eq!(
-            narrow(20).table(&sample()),
+            narrow(25).table(&sample()),
             "Fields\n\
-             field       accesses\n\
-             arc.ident  4,567,890\n\
-             node, \"x\"         12\n\
-             (no room for: source, share of misses, line)\n"
+             field      line  accesses\n\
+             arc.ident   123     4.57M\n\
+             node, \"x\"     7        12\n\
+             (no room for: source,\n\
+             share of misses)\n"
         );
     }
 
@@ -232,14 +344,53 @@ node, \"x\"     7         12                -
             .text("clock", |()| "the same on all processors")
             .as_record()
             .build();
+        assert_eq!(
+            narrow(20).table(&table),
+            "Clock\nclock  the same on\n       all\n       processors\n"
+        );
+    }
+
+    #[test]
+    fn a_terminal_shows_the_answer_last_and_no_bookkeeping() {
+        let named = |name, title| {
+            TableBuilder::new(name, title, &[7_u64])
+                .count("accesses", |row| *row)
+                .build()
+        };
+        let report = Report {
+            answer: "the answer".into(),
+            warnings: vec!["a gap".into()],
+            tables: vec![named("fields", "Fields"), named("trace", "Trace")],
+        };
         let style = TextStyle {
-            width: Some(20),
-            colour: false,
-            unicode: true,
+            answer_last: true,
+            bookkeeping: false,
+            ..PLAIN
         };
         assert_eq!(
-            style.table(&table),
-            "Clock\nclock  the same on\n       all\n       processors\n"
+            style.report(&report),
+            "Fields\naccesses\n       7\n\n(-v also shows: Trace)\n\nwarning: a gap\n\nthe answer\n"
+        );
+        assert_eq!(
+            PLAIN.report(&report),
+            "the answer\n\nwarning: a gap\n\nFields\naccesses\n       7\n\nTrace\naccesses\n       7\n"
+        );
+    }
+
+    #[test]
+    fn commands_stand_below_their_rows() {
+        let rows = [("arc", "--split 'arc:cost,ident' --link index")];
+        let table = TableBuilder::new("proposals", "Proposals", &rows)
+            .text("type", |row| row.0)
+            .text(("options", "trackway whatif TRACE"), |row| row.1)
+            .build();
+        assert_eq!(
+            narrow(40).table(&table),
+            "Proposals\n\
+             type\n\
+             arc\n\
+             \x20   trackway whatif TRACE --split\n\
+             \x20   'arc:cost,ident' --link index\n"
         );
     }
 
@@ -265,9 +416,8 @@ node, \"x\"     7         12                -
         };
         assert_eq!(PLAIN.report(&report), "evil \u{fffd}[2Jname\n\nwarning: gap\n");
         let coloured = TextStyle {
-            width: None,
             colour: true,
-            unicode: true,
+            ..PLAIN
         }
         .report(&report);
         assert!(coloured.starts_with("\x1b[1mevil"), "{coloured:?}");
@@ -275,19 +425,18 @@ node, \"x\"     7         12                -
     }
 
     #[test]
-    fn long_names_are_cut_and_paths_keep_their_end() {
-        let rows = ["x".repeat(200) + "/end.c"];
+    fn long_names_take_several_lines() {
+        let rows = ["x".repeat(100)];
         let table = TableBuilder::new("names", "Names", &rows)
             .text("name", |row| row.clone())
-            .path("file", |row| row.clone())
+            .count("misses", |_| 5_u64)
             .build();
-        let text = PLAIN.table(&table);
         let expected = format!(
-            "{}…{}/end.c  …{}/end.c\n",
-            "x".repeat(36),
-            "x".repeat(29),
-            "x".repeat(65)
+            "Names\nname{}  misses\n{}       5\n{}\n",
+            " ".repeat(68),
+            "x".repeat(72),
+            "x".repeat(28)
         );
-        assert!(text.ends_with(&expected), "{text}");
+        assert_eq!(PLAIN.table(&table), expected);
     }
 }

@@ -16,6 +16,7 @@ use std::str::FromStr;
 
 use clap::Args;
 use trackway_analysis::Names;
+use trackway_report::readable;
 use trackway_trace::{
     Batch, Decoder, Event, FunctionId, LocationId, MergedStreams, Program, SiteId, Stream, Trace, TraceError,
 };
@@ -77,6 +78,8 @@ pub struct DumpArguments {
     /// Print a JSON object per line
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub quiet: output::QuietArgument,
 }
 
 /// Where a dump starts.
@@ -203,7 +206,9 @@ fn wanted_sites(pattern: &str, program: &Program) -> Wanted {
     let pattern = WildMatch::new(pattern);
     let names = Names::new(program);
     let matches = |linkage_name| {
-        pattern.matches(program.string(linkage_name)) || pattern.matches(&names.function(linkage_name))
+        let name = names.function(linkage_name);
+        let is_like = |name: &str| pattern.matches(name);
+        is_like(program.string(linkage_name)) || is_like(&name) || is_like(&readable(&name))
     };
     let functions: Vec<bool> = program
         .functions

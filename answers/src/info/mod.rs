@@ -38,6 +38,8 @@ pub struct InfoArguments {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub quiet: output::QuietArgument,
 }
 
 pub fn run(arguments: &InfoArguments) -> Result<ExitCode, Failure> {

@@ -25,6 +25,8 @@ pub struct KeptArguments {
     /// Print JSON
     #[arg(long, conflicts_with = "clear")]
     pub json: bool,
+    #[command(flatten)]
+    pub quiet: output::QuietArgument,
 }
 
 /// Lists or removes the kept answers.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use trackway_analysis::Names;
-use trackway_report::{counted, duration, grouped, percent, Report};
+use trackway_report::{counted, duration, grouped, percent, readable, Report};
 use trackway_trace::{AllocationSite, LocationId, Program, Site, Slice, StringId, Trace};
 use wildmatch::WildMatch;
 
@@ -249,7 +249,11 @@ struct MatchedNames<'p> {
 impl<'p> MatchedNames<'p> {
     fn new(program: &'p Program, patterns: &[WildMatch]) -> MatchedNames<'p> {
         let names = Names::new(program);
-        let is_like = |text: &str| patterns.iter().any(|pattern| pattern.matches(text));
+        let is_like = |text: &str| {
+            let shown = readable(text);
+            let mut patterns = patterns.iter();
+            patterns.any(|pattern| pattern.matches(text) || pattern.matches(&shown))
+        };
         let matches = |linkage_name: StringId| {
             is_like(program.string(linkage_name)) || is_like(&names.function(linkage_name))
         };

@@ -41,6 +41,8 @@ pub struct VerifyArguments {
     /// Threads to work with [default: all processors]
     #[arg(short = 'j', long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
+    #[command(flatten)]
+    pub quiet: output::QuietArgument,
 }
 
 pub fn run(arguments: &VerifyArguments) -> Result<ExitCode, Failure> {

@@ -33,6 +33,8 @@ pub struct DoctorArguments {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub quiet: output::QuietArgument,
 }
 
 pub fn run(arguments: &DoctorArguments) -> Result<ExitCode, Failure> {

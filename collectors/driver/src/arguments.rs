@@ -14,7 +14,8 @@ use clap::Args;
 /// --place=start|early|late (where in the pipeline accesses are taken; default late), --ignorelist=FILE (as
 /// -fsanitize-ignorelist=), --allocators=FILE, --library=0|1 (record what C library functions read and write),
 /// --library-effects=FILE (the same of further functions), --clang=PATH (default $TRACKWAY_CLANG, $TRACKWAY_CLANGXX, clang-22,
-/// clang++-22; any version of LLVM that the installation has a plug-in for). Everything else goes to clang untouched, --help and --version too. Links named trackway-cc and
+/// clang++-22; any version of LLVM that the installation has a plug-in for). Everything else goes to clang untouched, --version too; --help
+/// alone shows this before clang's help. Links named trackway-cc and
 /// trackway-c++ do the same for tools that want the compiler to be one word.
 #[derive(Debug, Args)]
 #[command(

@@ -16,7 +16,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use trackway_answers::failure::Failure;
-use trackway_answers::output::OutputArguments;
+use trackway_answers::output::{OutputArguments, QuietArgument};
 use trackway_answers::placement::TierArguments;
 
 use self::memkind::Kind;
@@ -94,6 +94,8 @@ pub struct PlaceArguments {
     pub far: Option<String>,
     #[command(flatten)]
     pub output: OutputArguments,
+    #[command(flatten)]
+    pub quiet: QuietArgument,
     /// The program and its arguments
     #[arg(last = true, value_name = "PROGRAM", requires = "advice")]
     pub command: Vec<OsString>,

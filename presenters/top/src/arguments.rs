@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use trackway_answers::failure::Failure;
 use trackway_answers::sources::SourceArguments;
 use trackway_recording::{parse_buffer_size, SamplingArguments};
 
@@ -19,35 +20,52 @@ use trackway_recording::{parse_buffer_size, SamplingArguments};
 /// program that it started, as `trackway record` does.
 #[derive(Debug, Args)]
 #[command(
-    override_usage = "trackway top [OPTIONS] PID\n       trackway top [OPTIONS] -- PROGRAM [ARGUMENTS]",
-    after_help = "Examples:\n  trackway top -- ./prog input.txt\n  \
-                  trackway top --interval 1s --csv series.csv -o prog.trackway -- ./prog\n  \
-                  trackway top --hardware -o prog.trackway -- ./prog\n  \
-                  trackway top --page prog.html -- ./prog input.txt\n  \
+    override_usage = "trackway top [OPTIONS] PID\n       trackway top [OPTIONS] PROGRAM [ARGUMENTS]",
+    after_help = "Examples:\n  trackway top ./prog input.txt\n  \
+                  trackway top --interval 1s --csv series.csv -o prog.trackway ./prog\n  \
+                  trackway top --hardware -o prog.trackway ./prog\n  \
+                  trackway top --page prog.html ./prog input.txt\n  \
                   trackway top 4711\n  \
                   trackway top --once 4711"
 )]
 pub struct TopArguments {
-    /// A process that runs under `trackway record`, or its recorder
-    #[arg(
-        value_name = "PID",
-        required_unless_present = "command",
-        conflicts_with = "command"
-    )]
-    pub pid: Option<u32>,
     #[command(flatten)]
     pub view: ViewArguments,
     /// Also write the trace [default: none]
-    #[arg(short, long, value_name = "FILE", conflicts_with = "pid")]
+    #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Bytes of a buffer, such as 256K: a multiple of 4K, at least 16K; all counters must fit into one
-    #[arg(long, value_name = "SIZE", value_parser = parse_buffer_size, conflicts_with = "pid")]
+    #[arg(long, value_name = "SIZE", value_parser = parse_buffer_size)]
     pub buffer_size: Option<u32>,
     #[command(flatten)]
     pub sampling: SamplingArguments,
-    /// The program and its arguments
-    #[arg(last = true, value_name = "PROGRAM")]
+    /// The program and its arguments; or the number of a process that runs under `trackway record`, or of its recorder
+    #[arg(trailing_var_arg = true, required = true, value_name = "PID|PROGRAM")]
     pub command: Vec<OsString>,
+}
+
+impl TopArguments {
+    /// The number of a process, if that stands in place of a program.
+    pub fn process(&self) -> Option<u32> {
+        match self.command.as_slice() {
+            [word] => word.to_str()?.parse().ok(),
+            _ => None,
+        }
+    }
+
+    /// # Errors
+    /// If an option was given that only fits a program that is started.
+    pub fn require_no_options_of_programs(&self) -> Result<(), Failure> {
+        let option = match (&self.output, self.buffer_size) {
+            (Some(_), _) => "--output",
+            (None, Some(_)) => "--buffer-size",
+            (None, None) => return Ok(()),
+        };
+        Err(Failure::new(format!(
+            "{option}: the process is being recorded already; the option is for a program that is started here: trackway \
+             top {option} ... ./prog"
+        )))
+    }
 }
 
 #[derive(Debug, Clone, Args)]
@@ -101,16 +119,25 @@ mod tests {
     fn it_takes_a_process_or_a_program() {
         let process = parse("--interval 1s 4711").unwrap();
         assert_eq!(
-            (process.pid, process.view.interval),
+            (process.process(), process.view.interval),
             (Some(4711), Duration::from_secs(1))
         );
-        let program = parse("-o t -- prog --once 5").unwrap();
-        assert_eq!(
-            (program.pid, program.command.len(), program.view.once),
-            (None, 3, false)
-        );
-        for wrong in ["", "4711 -- prog", "-o t 4711", "--interval 1ms 4711", "prog"] {
+        for line in ["-o t -- prog --once 5", "-o t prog --once 5"] {
+            let program = parse(line).unwrap();
+            assert_eq!(
+                (program.process(), program.command.len(), program.view.once),
+                (None, 3, false),
+                "{line}"
+            );
+            assert!(program.output.is_some());
+        }
+        for wrong in ["", "--interval 1ms 4711"] {
             assert!(parse(wrong).is_err(), "{wrong}");
         }
+        assert!(parse("-o t 4711")
+            .unwrap()
+            .require_no_options_of_programs()
+            .is_err());
+        assert!(process.require_no_options_of_programs().is_ok());
     }
 }

@@ -4,7 +4,8 @@ use std::io::Write;
 
 use trackway_analysis::regions::live::Sample;
 use trackway_answers::failure::Failure;
-use trackway_answers::output::{self, PLAIN_STYLE};
+use trackway_answers::output;
+use trackway_report::TextStyle;
 use trackway_view::Target;
 
 use crate::arguments::ViewArguments;
@@ -152,5 +153,5 @@ impl Display {
 }
 
 fn text(shown: &Shown) -> String {
-    PLAIN_STYLE.table(&table(shown, THREAD_ROWS)) + "\n"
+    TextStyle::PLAIN.table(&table(shown, THREAD_ROWS)) + "\n"
 }

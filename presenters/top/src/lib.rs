@@ -19,8 +19,11 @@ use trackway_answers::failure::Failure;
 pub use arguments::TopArguments;
 
 pub fn run(arguments: TopArguments) -> Result<ExitCode, Failure> {
-    match arguments.pid {
-        Some(pid) => attached::run(pid, &arguments.view),
+    match arguments.process() {
+        Some(pid) => {
+            arguments.require_no_options_of_programs()?;
+            attached::run(pid, &arguments.view)
+        }
         None => started::run(arguments),
     }
 }

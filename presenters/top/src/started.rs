@@ -14,7 +14,7 @@ use trackway_answers::output;
 use trackway_recorder::{
     record_watched, ChunkSink, Compression, Output, RecordOptions, RecordSummary, RingView,
 };
-use trackway_recording::{buffer_size, conclude};
+use trackway_recording::{buffer_size, conclude, Telling};
 use trackway_trace::GrowingTrace;
 
 use crate::arguments::ViewArguments;
@@ -78,7 +78,12 @@ pub fn run(arguments: TopArguments) -> Result<ExitCode, Failure> {
     if let Ok(summary) = &recorded {
         warn_of_no_counts(summary, &options);
     }
-    let status = conclude(recorded, &options, view.quiet, options.output == Output::Discard);
+    let telling = Telling {
+        quiet: view.quiet,
+        verbose: false,
+        is_analysed: options.output == Output::Discard,
+    };
+    let status = conclude(recorded, &options, telling);
     written.map(|()| status)
 }
 
@@ -99,7 +104,7 @@ fn options(arguments: TopArguments) -> Result<RecordOptions, Failure> {
     let mut words = arguments.command.into_iter();
     let program: OsString = words
         .next()
-        .ok_or_else(|| Failure::new("name a program or a process: trackway top -- PROGRAM ARGUMENTS"))?;
+        .ok_or_else(|| Failure::new("name a program or a process: trackway top PROGRAM ARGUMENTS"))?;
     let shows_nothing_of_it = arguments.output.is_none() && arguments.view.page.is_none();
     if arguments.sampling.hardware.is_some() && shows_nothing_of_it {
         return Err(Failure::new(

@@ -93,7 +93,7 @@ fn rows(sample: &Sample, mut thread_rows: usize) -> Vec<Row<'_>> {
 mod tests {
     use super::*;
     use trackway_analysis::regions::live::ThreadSample;
-    use trackway_answers::output::PLAIN_STYLE;
+    use trackway_report::TextStyle;
 
     fn thread(thread: u32, bytes_read: u64) -> ThreadSample {
         ThreadSample {
@@ -133,7 +133,7 @@ mod tests {
             title: "1.5 s".into(),
             with_bytes,
         };
-        let text = PLAIN_STYLE.table(&table(&shown, thread_rows));
+        let text = TextStyle::PLAIN.table(&table(&shown, thread_rows));
         let words = text
             .lines()
             .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));

@@ -137,8 +137,7 @@ mod tests {
 
     const PLAIN: TextStyle = TextStyle {
         width: Some(60),
-        colour: false,
-        unicode: true,
+        ..TextStyle::PLAIN
     };
 
     #[test]

@@ -16,7 +16,7 @@ from ..support.documented import blocks
 # Pages of verbs whose commands take the trace of any program; then those of the others.
 VERBS = ("branches", "check", "diff", "doctor", "dump", "export", "info", "layout", "map", "memory", "patterns", "query", "report",
          "reuse", "sharing", "verify")
-OTHER_VERBS = ("allocations", "cache-model", "calibrate", "objects", "place", "regions", "samples", "top", "view", "whatif")
+OTHER_VERBS = ("allocations", "cache-model", "calibrate", "objects", "place", "regions", "run", "samples", "top", "view", "whatif")
 DOCUMENTS = ("README.md", "docs/python.md", "docs/sql.md", "docs/streaming.md",
              *(f"docs/verbs/{verb}.md" for verb in VERBS + OTHER_VERBS))
 PYTHON = "Python, run by the Python package's tests"
@@ -173,7 +173,7 @@ def settings():
 
 
 def verbs():
-    return [documented(f"docs/verbs/{verb}.md", f"trackway {verb}") for verb in VERBS]
+    return [documented(f"docs/verbs/{verb}.md", f"trackway {verb}") for verb in (*VERBS, "run")]
 
 
 RUN = {

@@ -1,5 +1,6 @@
 """Reports that are made while the program runs, and equal those of a trace."""
 
+import re
 import unittest
 from pathlib import Path
 
@@ -27,7 +28,9 @@ class Live(unittest.TestCase):
         live = [*record, "--live", "misses", *form, "--report", report, "--", *program]
         recorded = tools.run(*at_fixed_addresses(*live))
         self.assertIn("not stored", recorded.stderr)
-        self.assertEqual(report.read_text(), tools.trackway("report", *form, trace).stdout)
+        # What to type next needs a trace, and a live analysis leaves none.
+        reported = tools.trackway("report", *form, trace).stdout
+        self.assertEqual(report.read_text(), re.sub(r"\nnext: .*\n\Z", "", reported))
 
     def test_one_thread(self):
         self.check_same_as_report(20)

@@ -43,7 +43,7 @@ pub fn run(arguments: &QueryArguments) -> Result<ExitCode, Failure> {
     let written = written?;
     if written.is_cut {
         output::warn(format!(
-            "only the first {} are shown; see more with --rows, or all with --format csv, json or parquet",
+            "only the first {} are shown; see more with --top, or all with --csv, --json or --format parquet",
             counted(written.rows, "row")
         ));
     }

@@ -1,0 +1,127 @@
+//! What to type after an answer.
+
+use std::fmt;
+use std::path::Path;
+
+use trackway_report::{Report, Table};
+
+/// A command to type, or a sentence that says what to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NextStep(String);
+
+impl NextStep {
+    /// Asks a trace by a verb, with options that are quoted already.
+    pub fn ask(verb: &str, trace: &Path, options: &str) -> NextStep {
+        let line = format!("trackway {verb} {} {options}", quoted(&trace.to_string_lossy()));
+        NextStep(line.trim_end().to_owned())
+    }
+
+    /// Has the best proposal of `layout` simulated alone; without a proposal, looks for other changes.
+    pub fn after_layout(report: &Report, trace: &Path) -> NextStep {
+        let options = report
+            .table("proposals")
+            .and_then(|proposals| first(proposals, "options"));
+        match options {
+            Some(options) => NextStep::ask("whatif", trace, options),
+            None => NextStep::ask("advise", trace, ""),
+        }
+    }
+
+    /// Shows the layout of the structure whose lines threads take from each other most often; of a plain variable, what
+    /// would be gained if they didn't.
+    pub fn after_sharing(report: &Report, trace: &Path) -> NextStep {
+        let field = report.tables.first().and_then(|fields| first(fields, "field"));
+        match field.and_then(|field| field.rsplit_once('.')) {
+            Some((structure, _)) => NextStep::ask("layout", trace, &format!("--type {}", quoted(structure))),
+            None => NextStep::ask("advise", trace, ""),
+        }
+    }
+}
+
+/// The text of a column in the first row, if there is one.
+fn first<'t>(table: &'t Table, column: &str) -> Option<&'t str> {
+    (table.row_count() > 0).then(|| table.text(column, 0)).flatten()
+}
+
+impl fmt::Display for NextStep {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+/// A word as a shell takes it.
+pub fn quoted(word: &str) -> String {
+    let is_plain = |character: char| character.is_alphanumeric() || "_-./:=,@%+".contains(character);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trackway_report::TableBuilder;
+
+    fn report(table: Table) -> Report {
+        Report {
+            answer: String::new(),
+            warnings: Vec::new(),
+            tables: vec![table],
+        }
+    }
+
+    #[test]
+    fn words_are_quoted_where_a_shell_needs_it() {
+        for (word, shown) in [
+            ("a/b.trackway", "a/b.trackway"),
+            ("a b", "'a b'"),
+            ("it's", "'it'\\''s'"),
+            ("", "''"),
+        ] {
+            assert_eq!(quoted(word), shown);
+        }
+        assert_eq!(
+            NextStep::ask("report", Path::new("a b"), "").to_string(),
+            "trackway report 'a b'"
+        );
+    }
+
+    #[test]
+    fn the_best_proposal_is_tried_next() {
+        let options = "--split 'arc:cost,ident' --link index";
+        let proposals = TableBuilder::new("proposals", "Proposals", &[options])
+            .text(("options", "trackway whatif TRACE"), |row| *row)
+            .build();
+        let trace = Path::new("t.trackway");
+        assert_eq!(
+            NextStep::after_layout(&report(proposals), trace).to_string(),
+            "trackway whatif t.trackway --split 'arc:cost,ident' --link index"
+        );
+        let none = TableBuilder::new("structures", "Structures", &[1_u64])
+            .count("accesses", |row| *row)
+            .build();
+        assert_eq!(
+            NextStep::after_layout(&report(none), trace).to_string(),
+            "trackway advise t.trackway"
+        );
+    }
+
+    #[test]
+    fn shared_members_lead_to_their_structure() {
+        let next = |field: &'static str| {
+            let fields = TableBuilder::new("fields", "Fields", &[field])
+                .text("field", |row| *row)
+                .build();
+            NextStep::after_sharing(&report(fields), Path::new("t")).to_string()
+        };
+        assert_eq!(next("Pool<int>.head"), "trackway layout t --type 'Pool<int>'");
+        assert_eq!(next("total"), "trackway advise t");
+        let nothing: [&str; 0] = [];
+        let fields = TableBuilder::new("fields", "Fields", &nothing)
+            .text("field", |row| *row)
+            .build();
+        let next = NextStep::after_sharing(&report(fields), Path::new("t"));
+        assert_eq!(next.to_string(), "trackway advise t");
+    }
+}

@@ -1,0 +1,350 @@
+//! `trackway run`: records a program, and says what to change.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use trackway_answers::advise::{self, AdviseArguments};
+use trackway_answers::next_step::{quoted, NextStep};
+use trackway_answers::questions::options_from;
+use trackway_answers::{report, samples};
+use trackway_driver::Installation;
+use trackway_recorder::{record, Output, RecordOptions, RecordSummary, USUAL_WINDOW};
+use trackway_recording::{
+    buffer_size, counts, is_plain, status_of, tell, SampleSource, SampledArguments, SamplingArguments,
+    Telling,
+};
+use trackway_report::{binary_size, percent};
+use trackway_trace::Trace;
+use trackway_view::ViewArguments;
+
+use crate::failure::Failure;
+use crate::output;
+use crate::record::default_output;
+use crate::run_arguments::RunArguments;
+
+/// How a program is recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Compiled,
+    Counting,
+    Binary,
+    Sampled,
+}
+
+/// Ends with the program's status; if the trace has no answer, that is said.
+pub fn run(arguments: RunArguments) -> Result<ExitCode, Failure> {
+    let (program, words) = split(&arguments.command)?;
+    let way = way(&arguments, program)?;
+    let trace = arguments
+        .output
+        .clone()
+        .unwrap_or_else(|| default_output(&program.to_owned()));
+    let options = options(&arguments, way, program, words, &trace)?;
+    let recorded = record(options.clone());
+    let status = status_of(&recorded);
+    let summary = match recorded {
+        Ok(summary) => summary,
+        Err(error) => {
+            output::say(error);
+            return Ok(status);
+        }
+    };
+    let telling = Telling {
+        quiet: arguments.quiet,
+        verbose: arguments.verbose,
+        is_analysed: false,
+    };
+    tell(&summary, &options, telling);
+    if !has_content(&summary) {
+        return Ok(status);
+    }
+    say_if_cut(&arguments, way, &summary);
+    // Whatever comes of the answer, the status is that of the program.
+    if let Err(failure) = answer(&arguments, way, &trace, summary.stored_bytes) {
+        output::say(failure);
+    }
+    Ok(status)
+}
+
+fn split(command: &[OsString]) -> Result<(&OsStr, &[OsString]), Failure> {
+    let first = command.split_first();
+    first
+        .map(|(program, words)| (program.as_os_str(), words))
+        .ok_or_else(|| Failure::new("name a program to run: trackway run PROGRAM ARGUMENTS"))
+}
+
+/// # Errors
+/// If the program's file says that nothing could be recorded.
+fn way(arguments: &RunArguments, program: &OsStr) -> Result<Way, Failure> {
+    match (arguments.binary, arguments.sample) {
+        (true, _) => Ok(Way::Binary),
+        (_, true) => Ok(Way::Sampled),
+        _ if counts(program) => Ok(Way::Counting),
+        _ if is_plain(program) => Err(not_compiled(program)),
+        _ => Ok(Way::Compiled),
+    }
+}
+
+fn not_compiled(program: &OsStr) -> Failure {
+    let name = quoted(&program.to_string_lossy());
+    Failure::new(format!(
+        "{name} wasn't compiled by Trackway, so it records nothing. There are two ways on:\n  \
+         compile it        CC=\"trackway cc\" CXX=\"trackway c++\" make, or: trackway cc -O2 -g -o prog prog.c\n  \
+         take it as it is  trackway run --binary {name}   (every access, slower), or\n                    \
+         trackway run --sample {name}   (samples, at its own speed)\n\
+         If it loads or starts code that was compiled so: trackway record {name}"
+    ))
+}
+
+fn options(
+    arguments: &RunArguments,
+    way: Way,
+    program: &OsStr,
+    words: &[OsString],
+    trace: &Path,
+) -> Result<RecordOptions, Failure> {
+    let output = Output::File {
+        path: trace.to_owned(),
+        force: arguments.force,
+    };
+    let mut options = RecordOptions::new(program, output);
+    options.arguments = words.to_vec();
+    options.buffer_size = buffer_size(program, None);
+    match way {
+        Way::Binary => options.client = Some(Installation::locate().binary_client()?),
+        Way::Sampled => sample(&mut options)?,
+        Way::Compiled | Way::Counting => {}
+    }
+    if has_limit(way) {
+        options.windows.most_bytes = Some(arguments.max_size);
+    }
+    options.notify = |message| output::warn(message);
+    if !arguments.quiet {
+        options.progress = |message| output::say(message);
+    }
+    Ok(options)
+}
+
+/// Counts and samples are little.
+fn has_limit(way: Way) -> bool {
+    matches!(way, Way::Compiled | Way::Binary)
+}
+
+fn has_content(summary: &RecordSummary) -> bool {
+    let has_samples = summary
+        .samples
+        .as_ref()
+        .is_some_and(|samples| samples.samples > 0);
+    summary.raw_bytes > 0 || summary.counts.threads > 0 || has_samples
+}
+
+fn say_if_cut(arguments: &RunArguments, way: Way, summary: &RecordSummary) {
+    if has_limit(way) && summary.stored_bytes >= arguments.max_size {
+        let size = binary_size(arguments.max_size);
+        output::warn(format!(
+            "only the beginning was recorded, until the trace had {size} (--max-size): the program ran on unrecorded. \
+             `trackway record --bursts 10ms/1s` records parts of the whole run, and --start-after a later part"
+        ));
+    }
+}
+
+/// Prints what the trace says, what to type next, and where the trace is.
+fn answer(arguments: &RunArguments, way: Way, trace: &Path, stored_bytes: u64) -> Result<(), Failure> {
+    let name = trace.as_os_str();
+    let mut words = shown(arguments);
+    match way {
+        Way::Counting => {
+            report::run(&options_from("report", &words, &[name])?)?;
+        }
+        Way::Sampled => {
+            samples::run(&options_from("samples", &words, &[name])?)?;
+        }
+        Way::Compiled | Way::Binary => {
+            words.extend(
+                arguments
+                    .machine
+                    .iter()
+                    .map(|machine| format!("--machine={machine}")),
+            );
+            if let Some(part) = part(stored_bytes, arguments.look) {
+                say_part(arguments, trace, part);
+                words.extend(slice(part));
+            }
+            let asked: AdviseArguments = options_from("advise", &words, &[name])?;
+            advise::run(&asked)?;
+        }
+    }
+    let page = match arguments.page {
+        true => Some(write_page(arguments, trace)?),
+        false => None,
+    };
+    let has_all = part(stored_bytes, arguments.look).is_none();
+    output::print(&conclusion(
+        &next(arguments, way, trace, has_all),
+        trace,
+        page.as_deref(),
+    ))
+}
+
+/// Options of a verb that prints an answer.
+fn shown(arguments: &RunArguments) -> Vec<String> {
+    let flags = [(arguments.quiet, "--quiet"), (arguments.verbose, "--verbose")];
+    let flags = flags
+        .into_iter()
+        .filter(|(is_set, _)| *is_set)
+        .map(|(_, flag)| flag.to_owned());
+    flags.chain([format!("--top={}", arguments.top)]).collect()
+}
+
+/// The part of the run from whose middle answers come, as a share; none if they come from all of it.
+fn part(stored_bytes: u64, look: u64) -> Option<f64> {
+    (stored_bytes > look).then(|| look as f64 / stored_bytes as f64)
+}
+
+/// The options of a slice in the middle of the run.
+fn slice(part: f64) -> [String; 2] {
+    let at = |share: f64| format!("{:.3}%", share * 100.0);
+    [
+        format!("--from={}", at(0.5 - part / 2.0)),
+        format!("--to={}", at(0.5 + part / 2.0)),
+    ]
+}
+
+fn say_part(arguments: &RunArguments, trace: &Path, part: f64) {
+    if !arguments.quiet {
+        output::say(format!(
+            "the answer comes from {} of the run's time, in its middle (--look {}); of all of it: {}",
+            percent(part),
+            binary_size(arguments.look),
+            NextStep::ask("advise", trace, "")
+        ));
+    }
+}
+
+fn sample(options: &mut RecordOptions) -> Result<(), Failure> {
+    let sampling = SamplingArguments {
+        sample: Some(None),
+        overhead: None,
+        hardware: None,
+    };
+    let sampled = SampledArguments {
+        sample_source: SampleSource::Best,
+        look_ahead: USUAL_WINDOW,
+    };
+    sampling.apply(&sampled, options)
+}
+
+fn write_page(arguments: &RunArguments, trace: &Path) -> Result<PathBuf, Failure> {
+    let flags = [(arguments.force, "--force"), (arguments.quiet, "--quiet")];
+    let words: Vec<String> = flags
+        .into_iter()
+        .filter(|(is_set, _)| *is_set)
+        .map(|(_, flag)| flag.to_owned())
+        .collect();
+    let asked: ViewArguments = options_from("view", &words, &[trace.as_os_str()])?;
+    trackway_view::write_page(&asked, &Trace::open(trace)?)
+}
+
+fn next(arguments: &RunArguments, way: Way, trace: &Path, has_all: bool) -> String {
+    match way {
+        Way::Compiled | Way::Binary if !has_all => {
+            NextStep::ask("advise", trace, "").to_string() + "   (of the whole run)"
+        }
+        Way::Compiled | Way::Binary => {
+            NextStep::ask("report", trace, "").to_string() + "   (which data misses the cache)"
+        }
+        Way::Counting => NextStep::ask("view", trace, "").to_string() + "   (the regions as a page)",
+        Way::Sampled => {
+            let words: Vec<String> = arguments
+                .command
+                .iter()
+                .map(|word| quoted(&word.to_string_lossy()))
+                .collect();
+            format!("trackway run --binary {}   (every access)", words.join(" "))
+        }
+    }
+}
+
+/// The last lines: where everything lies, and what to type next.
+fn conclusion(next: &str, trace: &Path, page: Option<&Path>) -> String {
+    let page = page.map_or(String::new(), |page| format!("page:  {}\n", page.display()));
+    let trace = trace.display();
+    format!("\ntrace: {trace}\n{page}next:  {next}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arguments::{CommandLine, Verb};
+    use clap::Parser;
+
+    fn parse(line: &str) -> RunArguments {
+        let words = ["trackway", "run"].into_iter().chain(line.split_whitespace());
+        match CommandLine::parse_from(words).verb {
+            Verb::Run(arguments) => arguments,
+            _ => panic!("not the verb run"),
+        }
+    }
+
+    #[test]
+    fn a_program_needs_no_dashes_and_keeps_its_options() {
+        for line in ["-f ./prog -o x --top 9", "-f -- ./prog -o x --top 9"] {
+            let arguments = parse(line);
+            assert_eq!(arguments.command, ["./prog", "-o", "x", "--top", "9"], "{line}");
+            assert_eq!(
+                (arguments.output, arguments.top, arguments.force),
+                (None, 3, true)
+            );
+        }
+    }
+
+    #[test]
+    fn plain_programs_are_refused_with_the_ways_on() {
+        let message = way(&parse("/bin/sh"), OsStr::new("/bin/sh"))
+            .unwrap_err()
+            .to_string();
+        for needed in [
+            "trackway cc",
+            "trackway run --binary /bin/sh",
+            "trackway run --sample /bin/sh",
+        ] {
+            assert!(message.contains(needed), "{message}");
+        }
+        assert_eq!(
+            way(&parse("--binary /bin/sh"), OsStr::new("/bin/sh")).unwrap(),
+            Way::Binary
+        );
+        assert_eq!(
+            way(&parse("--sample /bin/sh"), OsStr::new("/bin/sh")).unwrap(),
+            Way::Sampled
+        );
+    }
+
+    #[test]
+    fn compiled_programs_have_a_limit_and_samples_have_none() {
+        let options = |line: &str, way: Way| {
+            let arguments = parse(line);
+            options(&arguments, way, OsStr::new("p"), &[], Path::new("t")).unwrap()
+        };
+        let compiled = options("--max-size 2M p", Way::Compiled);
+        assert_eq!(compiled.windows.most_bytes, Some(2 << 20));
+        let sampled = options("--sample p", Way::Sampled);
+        assert!(sampled.sampling.is_some() && !sampled.windows.has_any());
+        assert!(!options("p", Way::Counting).windows.has_any());
+    }
+
+    #[test]
+    fn large_traces_are_answered_from_their_middle() {
+        assert_eq!(part(100, 100), None);
+        assert_eq!(slice(part(400, 100).unwrap()), ["--from=37.500%", "--to=62.500%"]);
+    }
+
+    #[test]
+    fn where_everything_lies_is_said() {
+        assert_eq!(
+            conclusion("trackway report t", Path::new("t"), Some(Path::new("t.html"))),
+            "\ntrace: t\npage:  t.html\nnext:  trackway report t\n"
+        );
+    }
+}

@@ -1,0 +1,149 @@
+//! Texts in a given number of terminal cells: cut, broken into lines, filled up.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+pub fn pad_left(text: &str, width: usize) -> String {
+    " ".repeat(width.saturating_sub(text.width())) + text
+}
+
+pub fn pad_right(text: &str, width: usize) -> String {
+    text.to_owned() + &" ".repeat(width.saturating_sub(text.width()))
+}
+
+/// Cuts to `width` terminal cells, the last of which is then an ellipsis.
+pub fn cut_end(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let (kept, _) = text.split_at(fitting(text, width.saturating_sub(1)));
+    format!("{kept}…")
+}
+
+/// Leaves out as many of the first folders as needed; the file name always stays.
+pub fn cut_path(path: &str, width: usize) -> String {
+    let rests = path
+        .match_indices('/')
+        .map(|(slash, _)| format!("…{}", &path[slash..]));
+    std::iter::once(path.to_owned())
+        .chain(rests)
+        .find(|shown| shown.width() <= width)
+        .unwrap_or_else(|| last_part(path).to_owned())
+}
+
+/// The file name of a path.
+pub fn last_part(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// Lines of at most `width` cells, broken at spaces, but not before a sign of per cent; longer words stay whole.
+pub fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let words = text.split(' ').fold(Vec::new(), |mut words: Vec<String>, word| {
+        match words.last_mut() {
+            Some(number) if word.starts_with('%') => *number += &format!(" {word}"),
+            _ => words.push(word.to_owned()),
+        }
+        words
+    });
+    let mut lines = vec![String::new()];
+    for word in &words {
+        let line = lines.last_mut().expect("there is a line");
+        if line.is_empty() {
+            line.push_str(word);
+        } else if line.width() + 1 + word.width() <= width {
+            line.push(' ');
+            line.push_str(word);
+        } else {
+            lines.push(word.clone());
+        }
+    }
+    lines
+}
+
+/// The lines of a name, of at most `width` cells each: they end at a space, or after a sign, or after an underscore,
+/// where there is one in the second half of the line.
+pub fn broken(text: &str, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut rest = text;
+    while rest.width() > width.max(1) {
+        let most = fitting(rest, width).max(rest.chars().next().map_or(0, char::len_utf8));
+        let end = place_to_break(rest, most);
+        lines.push(rest[..end].trim_end().to_owned());
+        rest = rest[end..].trim_start();
+    }
+    if !rest.is_empty() || lines.is_empty() {
+        lines.push(rest.to_owned());
+    }
+    lines
+}
+
+/// Where a line of at most so many bytes ends.
+fn place_to_break(text: &str, most: usize) -> usize {
+    let kinds: [fn(char) -> bool; 3] = [
+        |sign| sign == ' ',
+        |sign| !sign.is_alphanumeric() && sign != '_',
+        |sign| sign == '_',
+    ];
+    if text[most..].starts_with(' ') {
+        return most;
+    }
+    let last = |kind: fn(char) -> bool| {
+        let signs = text[..most].char_indices().rev();
+        let ends = signs
+            .filter(|&(_, sign)| kind(sign))
+            .map(|(at, sign)| at + sign.len_utf8());
+        ends.take(1).find(|end| end * 2 > most)
+    };
+    kinds.into_iter().find_map(last).unwrap_or(most)
+}
+
+/// How many bytes fit into `width` terminal cells.
+fn fitting(text: &str, width: usize) -> usize {
+    let mut used = 0;
+    let too_wide = text.char_indices().find(|(_, character)| {
+        used += character.width().unwrap_or(0);
+        used > width
+    });
+    too_wide.map_or(text.len(), |(at, _)| at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wide_characters_are_cut_by_cells() {
+        assert_eq!(cut_end("日本語テキスト", 5), "日本…");
+        assert_eq!(cut_end("short", 5), "short");
+        assert_eq!(broken("日本語テキスト", 5), ["日本", "語テ", "キス", "ト"]);
+        assert_eq!(broken("日本", 1), ["日", "本"], "wider than there is room");
+        assert_eq!(broken("", 5), [""]);
+    }
+
+    #[test]
+    fn long_values_are_wrapped_at_spaces() {
+        assert_eq!(wrapped("one two three", 8), ["one two", "three"]);
+        assert_eq!(wrapped("extraordinary", 8), ["extraordinary"]);
+        assert_eq!(wrapped("", 8), [""]);
+        assert_eq!(wrapped("it is 100 % of", 10), ["it is", "100 % of"]);
+    }
+
+    #[test]
+    fn names_are_broken_after_signs() {
+        assert_eq!(broken("std::vector<int>", 9), ["std::", "vector<", "int>"]);
+        assert_eq!(
+            broken("32 of 64 bytes are cold", 14),
+            ["32 of 64 bytes", "are cold"]
+        );
+        assert_eq!(broken("abcdefghij", 4), ["abcd", "efgh", "ij"]);
+        assert_eq!(broken("read_alias < expand", 18), ["read_alias <", "expand"]);
+        assert_eq!(broken("nl_make_list", 10), ["nl_make_", "list"]);
+    }
+
+    #[test]
+    fn paths_keep_the_file_name() {
+        assert_eq!(cut_path("/a/bb/c.rs", 10), "/a/bb/c.rs");
+        assert_eq!(cut_path("/a/bb/c.rs", 9), "…/bb/c.rs");
+        assert_eq!(cut_path("/a/bb/c.rs", 4), "c.rs");
+        assert_eq!(cut_path("c.rs", 2), "c.rs");
+    }
+}

@@ -1,0 +1,102 @@
+"""Reports in a terminal of 80 columns, and in a pipe."""
+
+import re
+import unittest
+
+from ..support import terminal, tools
+
+WIDTH = 80
+# A name that takes a third of the window, and more misses than fit with all digits beside it.
+SOURCE = """#include <stdlib.h>
+#include <stdio.h>
+namespace {
+struct Account { long balance_of_the_last_quarter; long cold[15]; };
+__attribute__((noinline)) long sum_of_all_balances_of_the_bank(Account *accounts, long count) {
+    long sum = 0;
+    for (int round = 0; round < 20; round++)
+        for (long i = 0; i < count; i++)
+            sum += accounts[i].balance_of_the_last_quarter;
+    return sum;
+}
+}
+int main() {
+    const long count = 100000;
+    Account *accounts = static_cast<Account *>(calloc(count, sizeof(Account)));
+    printf("%ld\\n", sum_of_all_balances_of_the_bank(accounts, count));
+    free(accounts);
+}
+"""
+FIELD = "Account.balance_of_the_last_quarter"
+FUNCTION = "sum_of_all_balances_of_the_bank(Account*, long)"
+CACHES = "L1=32K,8,64:L2=256K,8,64"
+
+
+def record_bank():
+    folder = tools.BUILD / "tests" / "terminal"
+    folder.mkdir(parents=True, exist_ok=True)
+    source = folder / "bank.cpp"
+    source.write_text(SOURCE)
+    program = tools.compile_traced(folder / "bank", [source], "-g", "-O1", oracle=False)
+    tools.record(folder / "bank.trackway", program)
+    return str(folder / "bank.trackway")
+
+
+class Terminal(unittest.TestCase):
+    def setUp(self):
+        self.trace = tools.once(("terminal", "trace"), record_bank)
+
+    def shown(self, *words):
+        lines, status = terminal.run(WIDTH, tools.TRACKWAY, *words)
+        self.assertEqual(status, 0, "\n".join(lines))
+        return lines
+
+    def test_names_are_whole_and_the_ranking_stays(self):
+        lines = self.shown("report", "--cache", CACHES, "--by", "field,function", self.trace)
+        tables = lines[:next(at for at, line in enumerate(lines) if line.startswith("next:"))]
+        self.assertTrue(all(len(line) <= WIDTH for line in tables), "\n".join(tables))
+        row = next(line for line in lines if line.startswith(FIELD))
+        # Each access misses: 2,000,000 in all.
+        self.assertEqual(row.split()[1], "2.00M")
+        self.assertIn("2.00M", row.split()[2:])
+        text = "".join(re.split(" {2,}", line)[0] for line in lines)
+        self.assertIn(FUNCTION.replace(" ", ""), text.replace(" ", ""))
+        self.assertFalse(any("…" in line and FIELD[:8] in line for line in lines))
+
+    def test_the_answer_and_the_next_step_stand_last(self):
+        lines = self.shown("report", "--cache", CACHES, self.trace)
+        self.assertEqual(lines[-1], f"next: trackway advise {self.trace}")
+        answer = next(at for at, line in enumerate(lines) if re.match(rf"{FIELD}, ", line))
+        self.assertGreater(answer, lines.index("Memory traffic"))
+        piped = tools.trackway("report", "--cache", CACHES, self.trace).stdout.splitlines()
+        self.assertTrue(piped[0].startswith(f"{FIELD}, "), piped[0])
+        self.assertIn("2,000,000", " ".join(piped), "all digits, where there is no window")
+        self.assertEqual(piped[-1], lines[-1])
+
+    def test_bookkeeping_comes_with_v(self):
+        usual = tools.trackway("report", self.trace).stdout
+        self.assertNotIn("chunks decoded", usual)
+        self.assertIn("(-v also shows: Attribution, Trace)", usual)
+        verbose = tools.trackway("report", "-v", self.trace).stdout
+        self.assertIn("chunks decoded", verbose)
+        self.assertNotIn("-v also shows", verbose)
+
+    def test_commands_are_whole(self):
+        lines = self.shown("layout", "--cache", CACHES, self.trace)
+        command = next(line for line in lines if line.startswith("next: trackway whatif"))
+        self.assertRegex(command, r"--split '\(anonymous namespace\)::Account:balance_of_the_last_quarter")
+        # What is advised can be typed as it stands there.
+        words = re.sub(r"^next: trackway ", "", command)
+        tools.run("bash", "-c", f"{tools.TRACKWAY} {words} --cache {CACHES}")
+
+    def test_every_verb_takes_q(self):
+        help_text = tools.trackway("--help").stdout
+        verbs = re.findall(r"^  ([a-z]+) {2,}\S", help_text, re.MULTILINE)
+        self.assertIn("report", verbs)
+        without = {"cc", "fc", "rustc", "cargo", "completions", "man", "help"}
+        for verb in sorted(set(verbs) - without):
+            with self.subTest(verb):
+                self.assertIn("-q, --quiet", tools.trackway(verb, "--help").stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

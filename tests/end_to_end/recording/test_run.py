@@ -1,0 +1,100 @@
+"""`trackway run`: records a program and answers at once."""
+
+import os
+import unittest
+from pathlib import Path
+
+from ..support import tools
+
+# Goes through an array of structures of two lines each in no order, so that each access takes bytes of the trace.
+SOURCE = """#include <stdlib.h>
+#include <stdio.h>
+struct account { long balance; char cold[120]; };
+int main(int count, char **words) {
+    const long accounts_count = 20000;
+    struct account *accounts = calloc(accounts_count, sizeof *accounts);
+    unsigned long sum = 0, state = 1;
+    for (long i = 0; i < accounts_count; i++)
+        accounts[i].balance = count;
+    for (int round = 0; round < 20; round++)
+        for (long i = 0; i < accounts_count; i++) {
+            state = state * 6364136223846793005 + 1442695040888963407;
+            sum += accounts[(state >> 33) % accounts_count].balance + round;
+        }
+    printf("%lu %s\\n", sum, count > 1 ? words[1] : "");
+    free(accounts);
+    return 7;
+}
+"""
+
+
+def build_programs():
+    folder = tools.BUILD / "tests" / "run"
+    folder.mkdir(parents=True, exist_ok=True)
+    source = folder / "bank.c"
+    source.write_text(SOURCE)
+    tools.compile_traced(folder / "bank", [source], "-g", "-O1", oracle=False)
+    tools.compile_plain(folder / "plain", [source], "-g", "-O1")
+    tools.trackway("cc", "--count", "-g", "-O1", source, "-o", folder / "counting")
+    return folder
+
+
+class Run(unittest.TestCase):
+    def setUp(self):
+        programs = tools.once(("run", "programs"), build_programs)
+        self.folder = self.enterContext(tools.folder())
+        for program in ("bank", "plain", "counting"):
+            os.link(programs / program, f"{self.folder}/{program}")
+
+    def run_here(self, *words, check=False):
+        settings = tools.environment(XDG_CONFIG_HOME=f"{self.folder}/settings", HOME=self.folder)
+        return tools.trackway("run", *words, check=check, cwd=self.folder, env=settings)
+
+    def test_one_command_records_and_answers(self):
+        done = self.run_here("-f", "--machine", "zen3", "./bank", "--top", "-f")
+        self.assertEqual(done.returncode, 7, done.stderr)
+        self.assertIn("5000000 --top\n", done.stdout, "the program has its own words")
+        self.assertIn("of the estimated time", done.stdout)
+        lines = done.stdout.splitlines()
+        self.assertIn("trace: bank.trackway", lines)
+        self.assertTrue(lines[-1].startswith("next:  trackway report bank.trackway"), lines[-1])
+        self.assertRegex(done.stderr, r"bank\.trackway: [0-9.]+ [KM]B of accesses")
+        again = self.run_here("./bank")
+        self.assertEqual(again.returncode, 2)
+        self.assertIn("replace it with -f", again.stderr)
+
+    def test_a_page_lies_beside_the_trace(self):
+        done = self.run_here("-f", "-q", "--machine", "zen3", "--page", "-o", "paged.trackway", "./bank")
+        self.assertIn("page:  paged.trackway.html", done.stdout.splitlines())
+        self.assertGreater(os.path.getsize(f"{self.folder}/paged.trackway.html"), 10_000)
+        self.assertEqual(done.stderr, "")
+
+    def test_a_plain_program_does_not_start_and_is_told_how_to_go_on(self):
+        done = self.run_here("-o", "plain.trackway", "./plain")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        for way in ("trackway cc", "trackway run --binary ./plain", "trackway run --sample ./plain"):
+            self.assertIn(way, done.stderr)
+        self.assertFalse(Path(self.folder, "plain.trackway").exists())
+
+    def test_limits_are_said(self):
+        done = self.run_here("-f", "--machine", "zen3", "--max-size", "64K", "-o", "cut.trackway", "./bank")
+        self.assertEqual(done.returncode, 7)
+        self.assertIn("the program ran on unrecorded", done.stderr)
+        done = self.run_here("-f", "--machine", "zen3", "--look", "64K", "-o", "part.trackway", "./bank")
+        self.assertRegex(done.stderr, r"the answer comes from [0-9.]+ % of the run's time, in its middle \(--look 64 KiB\)")
+        self.assertIn("next:  trackway advise part.trackway", done.stdout)
+
+    def test_counting_programs_show_regions_and_samples_lines(self):
+        counting = self.run_here("-f", "./counting")
+        self.assertEqual(counting.returncode, 7)
+        self.assertIn("MB/s", counting.stdout)
+        sampled = self.run_here("-f", "--sample", "./plain")
+        self.assertEqual(sampled.returncode, 7)
+        self.assertIn("sample", sampled.stderr)
+
+    def test_statuses_are_those_of_record(self):
+        self.assertEqual(self.run_here("./missing").returncode, 127)
+
+
+if __name__ == "__main__":
+    unittest.main()
