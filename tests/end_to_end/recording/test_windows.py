@@ -128,7 +128,7 @@ class Windows(unittest.TestCase):
                 self.assertLessEqual(bounded["share_low"], row["share"] + 0.002)
                 self.assertGreaterEqual(bounded["share_high"], row["share"] - 0.002)
                 self.assertLess(bounded["share_high"] - bounded["share_low"], 0.1)
-        report = tools.trackway("report", "--sort", "accesses", trace).stdout
+        report = tools.trackway("report", "-v", "--sort", "accesses", trace).stdout
         self.assertRegex(report.splitlines()[0], r"takes \d+ % \(\d+ % to \d+ %\) of accesses")
         self.assertIn("perhaps cold", report)
         self.assertIn("estimated of the whole run  only shares with bounds", report)
