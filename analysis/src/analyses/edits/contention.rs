@@ -10,8 +10,9 @@ use super::{Edit, Kind, Rewriting, Subject, LEAST_PART};
 use crate::analyses::sharing::{contended_fields, ContendedField};
 use crate::model::site_counts::SiteCounters;
 
-/// A field's transfers are false or true sharing if this part of them is.
-const MOST: f64 = 0.5;
+/// A field shares lines by chance if this part of its transfers is false sharing: where one thread writes it, and where several do.
+const MOST_BY_ONE: f64 = 0.5;
+const MOST_BY_SEVERAL: f64 = 0.9;
 
 /// Nothing if no thread takes a line from another one.
 pub(super) fn edits(subject: &Subject) -> Vec<Edit> {
@@ -38,7 +39,11 @@ pub(super) fn edits(subject: &Subject) -> Vec<Edit> {
 /// None if one thread writes what others read: they must get it.
 fn edit(program: &Program, field: ContendedField, line_bytes: u64, part: f64) -> Option<Edit> {
     let transfers = field.transfers;
-    let is_false = transfers.false_sharing as f64 >= MOST * transfers.all() as f64;
+    let most = match field.writers {
+        0 | 1 => MOST_BY_ONE,
+        _ => MOST_BY_SEVERAL,
+    };
+    let is_false = transfers.false_sharing as f64 >= most * transfers.all() as f64;
     let takes_turns = |site: &SiteId| {
         let site = program.site(*site);
         site.waits || site.kind == AccessKind::AtomicCompareExchange
@@ -57,8 +62,8 @@ fn edit(program: &Program, field: ContendedField, line_bytes: u64, part: f64) ->
             field.threads
         ),
         _ => format!(
-            "{} threads write the same bytes, and take their lines from each other {taken} times: true sharing, against which \
-             no padding helps",
+            "{} threads write the same bytes, and take their lines from each other {taken} times, {share} of these by chance: true \
+             sharing, against which no padding helps",
             field.writers
         ),
     };

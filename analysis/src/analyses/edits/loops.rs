@@ -53,7 +53,7 @@ pub(super) fn edits(subject: &Subject) -> Vec<Edit> {
 }
 
 fn edit(program: &Program, change: Change, loops: Vec<FoundLoop>, part: f64) -> Option<Edit> {
-    let iterations = |found: &&FoundLoop| found.nest.counts.iter().product::<u64>();
+    let iterations = |found: &&FoundLoop| found.nest.iterations();
     let nest = &loops.iter().max_by_key(iterations)?.nest;
     let plan = Plan::of(nest, change)?;
     let names = Names::new(program);

@@ -13,6 +13,8 @@ use crate::analyses::whatif::{BlockChange as Change, Blocks, Numbering};
 /// Where the pool lies: far from a program's own memory.
 const FIRST: u64 = 1 << 45;
 const GRAIN_BYTES: u64 = 8;
+/// Larger blocks are no objects of a pool.
+const MOST_OBJECT_BYTES: u64 = 1 << 20;
 
 /// Accesses to the objects go to the pool.
 pub(super) struct Pooled {
@@ -63,7 +65,8 @@ impl Pool {
             } => {
                 // What lay there has ended, though no event said so.
                 self.end(start);
-                let place = objects.contains(&number).then(|| {
+                let is_object = objects.contains(&number) && length <= MOST_OBJECT_BYTES;
+                let place = is_object.then(|| {
                     let bytes = length.next_multiple_of(GRAIN_BYTES);
                     let place = self.slots.take(bytes);
                     self.taken.insert(start, (bytes, place));

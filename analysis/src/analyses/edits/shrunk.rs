@@ -16,6 +16,8 @@ const FIRST: u64 = 1 << 45;
 const LARGE_BYTES: u64 = 128 << 10;
 const PAGE_BYTES: u64 = 4096;
 const GRAIN_BYTES: u64 = 16;
+/// No program's array has more.
+const MOST_BLOCK_BYTES: u64 = 1 << 40;
 
 /// How an element becomes smaller.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,7 +102,7 @@ impl Room {
         phase: Option<&u64>,
         (old_start, length): (u64, u64),
     ) -> Option<Array> {
-        let phase = *phase?;
+        let phase = *phase.filter(|_| length <= MOST_BLOCK_BYTES)?;
         let count = length.checked_sub(phase)? / shrinking.bytes_before;
         let bytes = count * shrinking.bytes_after;
         let start = match self.taken.get(&old_start) {

@@ -49,7 +49,7 @@ struct AccessOrder<'o, S> {
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Place {
-    /// Of what came before the last write.
+    /// A hash of what came before the last write.
     order: u64,
     /// Sum over the reads since.
     reads: u64,
@@ -84,7 +84,7 @@ impl<S: Fn(&NestAccess) -> bool> Walked for AccessOrder<'_, S> {
             .map(|(iteration, stride)| if stride == 0 { 0 } else { *iteration });
         let name = told.fold(number.unwrap_or_default() as u64 + 1, mixed);
         let stores = (self.stores)(access);
-        for grain in address / self.grain..=(address + access.length.max(1) - 1) / self.grain {
+        for grain in address / self.grain..=address.saturating_add(access.length.max(1) - 1) / self.grain {
             let place = self.places.entry(grain).or_default();
             if !stores {
                 // Another order of loops may read the same several times.

@@ -46,6 +46,13 @@ impl NestAccess {
 }
 
 impl Nest {
+    /// Of the innermost loop, all together.
+    pub fn iterations(&self) -> u64 {
+        self.counts
+            .iter()
+            .fold(1, |all, count| all.saturating_mul(*count))
+    }
+
     /// Whether there are loops to interchange.
     pub fn is_deep(&self) -> bool {
         self.counts[1] > 1

@@ -81,7 +81,7 @@ impl SurveyShard {
                 known.broken.insert(change);
             }
         }
-        let iterations = |nest: &Nest| nest.counts.iter().product::<u64>();
+        let iterations = |nest: &Nest| nest.iterations();
         if known
             .best
             .as_ref()

@@ -154,7 +154,7 @@ impl Following {
             false => (inside % target.element_bytes, target.element_bytes),
         };
         let count = (block.length - phase) / element_bytes;
-        if count == 0 || self.known + count > MOST_ELEMENTS {
+        if count == 0 || self.known.saturating_add(count) > MOST_ELEMENTS {
             return None;
         }
         self.known += count;
