@@ -61,6 +61,11 @@ class Calibrate(unittest.TestCase):
         self.assertTrue(1 <= figures["most_misses"] <= 32, figures)
         self.assertTrue(32 <= figures["window"] <= 2048, figures)
         self.assertTrue(0 <= figures["second_level_ns"] <= figures["walk_ns"] < 10_000, figures)
+        self.assertTrue(1 <= figures["most_walks"] <= 16, figures)
+        entries = figures["first_entries"], figures["second_entries"]
+        self.assertTrue(entries == (None, None) or 1 <= entries[0] < entries[1], figures)
+        # A page of 4 KiB is filled at no more than 400 GB/s.
+        self.assertTrue(10 < figures["fault_ns"] < 100_000, figures)
         if len(os.sched_getaffinity(0)) == 1:
             self.assertIsNone(figures["transfer_ns"])
         elif figures["transfer_ns"] is not None:  # all processors may be threads of one core
