@@ -6,6 +6,9 @@ use crate::refusal::{Possibly, Refusal};
 use crate::structure::Structure;
 use crate::uses::{Use, What};
 
+/// More would be no padding.
+const MOST_PADDING: u64 = 4096;
+
 /// So many bytes behind the last field of each object.
 pub fn padded(structure: &Structure, bytes: u64) -> Possibly<Edits> {
     let mut reasons = bytes::knows_layout(structure);
@@ -19,6 +22,15 @@ pub fn padded(structure: &Structure, bytes: u64) -> Possibly<Edits> {
             "it ends in an array without a length, or is padded already",
         ));
     }
+    if !(1..=MOST_PADDING).contains(&bytes) {
+        reasons.push(Refusal::new(format!(
+            "{bytes} bytes of padding are none, or more than a page"
+        )));
+    }
+    let mut edits = Edits::default();
+    for found in structure.uses {
+        reasons.extend(completed(structure, found, &mut edits).err());
+    }
     let declarations = structure
         .declarations()
         .map_err(|more| [reasons.clone(), more].concat())?;
@@ -26,13 +38,34 @@ pub fn padded(structure: &Structure, bytes: u64) -> Possibly<Edits> {
         return Err(reasons);
     };
     let indent = crate::reorder::indent_of(structure, &declarations);
-    let mut edits = Edits::default();
     edits.insert(
         structure.file(),
         last.span.1,
         format!("\n{indent}char padding[{bytes}];"),
     );
     Ok(edits)
+}
+
+/// An initialiser that has all fields gets the new one, or the compiler would warn.
+fn completed(structure: &Structure, found: &Use, edits: &mut Edits) -> Result<(), Refusal> {
+    let What::Initialiser {
+        designated: false,
+        elided: false,
+        elements,
+    } = &found.what
+    else {
+        return Ok(());
+    };
+    let definition = structure.definition;
+    let Some(last) = elements
+        .last()
+        .filter(|_| elements.len() == definition.fields.len())
+    else {
+        return Ok(());
+    };
+    let last = last.ok_or_else(|| Refusal::at(found, "a macro is a part of an initialiser"))?;
+    edits.insert(&found.file, last.1, if definition.cxx { ", {}" } else { ", {0}" });
+    Ok(())
 }
 
 /// Objects begin at multiples of so many bytes.
@@ -96,7 +129,7 @@ fn aligned_allocation(found: &Use, bytes: u64, edits: &mut Edits) -> Result<(), 
     else {
         return Err(Refusal::at(
             found,
-            "objects are allocated by a macro, or without their size by sizeof",
+            "objects are allocated by a macro, or by other sizes than multiples of their own",
         ));
     };
     match (callee.as_str(), &arguments[..]) {

@@ -1,11 +1,11 @@
-//! Whether anything but the compiler knows how a structure is laid out.
+//! Whether anything but the compiler knows how a structure is laid out, and how large it is.
 
 use crate::refusal::Refusal;
 use crate::structure::Structure;
-use crate::uses::What;
+use crate::uses::{Use, What};
 
 /// Functions that take pointers to objects, and for which any layout is as good.
-const INDIFFERENT: [&str; 10] = [
+const INDIFFERENT: [&str; 9] = [
     "realloc",
     "reallocarray",
     "memset",
@@ -13,16 +13,18 @@ const INDIFFERENT: [&str; 10] = [
     "qsort",
     "qsort_r",
     "bsearch",
-    "pthread_create",
     "printf",
     "fprintf",
 ];
+/// The same, of functions that pass a pointer on, and take no size.
+const PASSING: [&str; 1] = ["pthread_create"];
 /// Functions that copy bytes: from one object to another, or to what may be a file or a message.
 const COPYING: [&str; 4] = ["memcpy", "memmove", "__builtin_memcpy", "__builtin_memmove"];
 
-/// Reasons to leave the order of the fields alone.
+/// Reasons to leave the layout alone.
 pub fn knows_layout(structure: &Structure) -> Vec<Refusal> {
-    let reasons = structure.uses.iter().filter_map(|found| {
+    let uses = structure.uses.iter().filter(|found| !found.system);
+    let reasons = uses.filter_map(|found| {
         let why = match &found.what {
             What::Passed {
                 callee,
@@ -47,6 +49,14 @@ pub fn knows_layout(structure: &Structure) -> Vec<Refusal> {
                 format!("a union holds objects, as {}", object.name)
             }
             What::Base { name } => format!("{name} is derived from it"),
+            What::Bound => "its fields are bound to names by their order".into(),
+            What::Initialiser { elided: true, .. } => "an initialiser leaves out inner braces".into(),
+            What::Sizeof { callee, .. } if !is_size_of_memory(structure, found, callee) => {
+                "its size is used for something else than memory".into()
+            }
+            What::Allocation { sized: false, .. } => {
+                "objects are allocated by other sizes than multiples of their own".into()
+            }
             _ => return None,
         };
         Some(Refusal::at(found, why))
@@ -54,8 +64,35 @@ pub fn knows_layout(structure: &Structure) -> Vec<Refusal> {
     reasons.collect()
 }
 
+/// Whether a `sizeof` is part of what follows any size: an allocation of objects, what moves them, or the count of an array.
+fn is_size_of_memory(structure: &Structure, found: &Use, callee: &str) -> bool {
+    let ratio = matches!(found.what, What::Sizeof { ratio: true, .. });
+    ratio || INDIFFERENT.contains(&callee) || COPYING.contains(&callee) || is_of_allocation(structure, found)
+}
+
+/// Whether a `sizeof` stands within a call that is known to allocate objects.
+pub fn is_of_allocation(structure: &Structure, found: &Use) -> bool {
+    structure.uses.iter().any(|other| {
+        let allocates = matches!(other.what, What::Allocation { sized: true, .. });
+        allocates && other.file == found.file && other.begin <= found.begin && found.end <= other.end
+    })
+}
+
+/// Whether the address of the first field is taken: that of the object, if one knows the layout.
+pub fn is_first_address_taken(structure: &Structure) -> bool {
+    let first = structure
+        .definition
+        .fields
+        .first()
+        .map(|field| field.name.as_str());
+    structure.uses.iter().any(|found| match &found.what {
+        What::Member { field, address, .. } => *address && first == Some(field),
+        _ => false,
+    })
+}
+
 fn is_indifferent(callee: &str, objects: usize) -> bool {
-    INDIFFERENT.contains(&callee) || (COPYING.contains(&callee) && objects == 2)
+    INDIFFERENT.contains(&callee) || PASSING.contains(&callee) || (COPYING.contains(&callee) && objects == 2)
 }
 
 /// What a refusal calls a function.

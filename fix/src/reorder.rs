@@ -11,6 +11,26 @@ use crate::uses::{Span, Use, What};
 /// `first`: fields that come first, in this order; the others stay in theirs.
 pub fn edits(structure: &Structure, first: &[String]) -> Possibly<Edits> {
     let mut reasons = bytes::knows_layout(structure);
+    let definition = structure.definition;
+    if definition.cxx && (!definition.trivial || definition.sections) {
+        let why =
+            "it has constructors, fields with constructors, or private and public fields: their order counts";
+        reasons.push(Refusal::at(structure.defined, why));
+    }
+    if definition.declares_more {
+        let why = "types or constants are declared among its fields, and later ones may need them";
+        reasons.push(Refusal::at(structure.defined, why));
+    }
+    let before = definition.fields.first().map(|field| &field.name);
+    if first.first() != before && bytes::is_first_address_taken(structure) {
+        let why = "the address of its first field is used, and may stand for the object's";
+        reasons.push(Refusal::at(structure.defined, why));
+    }
+    let places = structure
+        .uses
+        .iter()
+        .filter(|found| matches!(found.what, What::Offsetof));
+    reasons.extend(places.map(|found| Refusal::at(found, "the place of a field is asked for")));
     if structure.definition.packed || structure.definition.fields.iter().any(|field| field.bits) {
         reasons.push(Refusal::at(
             structure.defined,
@@ -19,7 +39,12 @@ pub fn edits(structure: &Structure, first: &[String]) -> Possibly<Edits> {
     }
     let mut edits = Edits::default();
     for found in structure.uses {
-        if let What::Initialiser { designated, elements } = &found.what {
+        if let What::Initialiser {
+            designated,
+            elements,
+            elided: false,
+        } = &found.what
+        {
             reasons.extend(by_name(structure, found, *designated, elements, &mut edits).err());
         }
     }
@@ -89,6 +114,12 @@ fn in_order(
         return Err(vec![Refusal::at(
             structure.defined,
             "the array without a length must stay last",
+        )]);
+    }
+    if order.iter().copied().eq(0..order.len()) {
+        return Err(vec![Refusal::at(
+            structure.defined,
+            "the fields are in this order already",
         )]);
     }
     let places: BTreeSet<Span> = declarations.iter().map(|declaration| declaration.span).collect();

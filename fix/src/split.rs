@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use trackway_analysis::whatif::Link;
 
-use crate::bytes::named;
+use crate::bytes::{is_first_address_taken, is_of_allocation, named};
 use crate::edits::Edits;
 use crate::refusal::{Possibly, Refusal};
 use crate::reorder::indent_of;
@@ -69,7 +69,11 @@ pub fn edits(structure: &Structure, stays: &[String]) -> Possibly<(Edits, Link)>
     }
     let mut edits = Edits::default();
     let indent = indent_of(structure, &declarations);
-    let mut rest = format!("struct {} {{\n", names.rest);
+    let mut rest = match structure.definition.named {
+        true => format!("{};\n", declared(structure)),
+        false => String::new(),
+    };
+    rest += &format!("struct {} {{\n", names.rest);
     let mut spans: Vec<Span> = declarations.iter().map(|declaration| declaration.span).collect();
     spans.dedup();
     for span in spans {
@@ -90,8 +94,11 @@ pub fn edits(structure: &Structure, stays: &[String]) -> Possibly<(Edits, Link)>
     }
     edits.insert(structure.file(), structure.first_line(), rest + "};\n\n");
     if objects.link == Link::Pointer {
+        // The first field stays first: its address may stand for the object's.
+        let stays = declarations.iter().rev().find(|one| !moved(&one.field));
+        let last = stays.map_or(structure.opened(), |one| one.span.1);
         let field = format!("\n{indent}struct {} *{};", names.rest, names.link);
-        edits.insert(structure.file(), structure.opened(), field);
+        edits.insert_last(structure.file(), last, field);
     }
     for found in structure.uses {
         use_rest(found, objects.link, &names, moved, &mut edits);
@@ -126,6 +133,13 @@ fn use_rest(found: &Use, link: Link, names: &Names, moved: impl Fn(&str) -> bool
         // Structures with member functions are refused where parts go by index.
         (Link::Index, None) => (),
     }
+}
+
+/// The structure that stays, before fields of the other mention it.
+fn declared(structure: &Structure) -> String {
+    let definition = structure.definition;
+    let base = definition.name.rsplit("::").next().unwrap_or(&definition.name);
+    format!("{} {base}", definition.tag)
 }
 
 /// With the line, if nothing else stands on it.
@@ -174,6 +188,15 @@ fn refusals(structure: &Structure, moved: impl Fn(&str) -> bool) -> Vec<Refusal>
             "it is packed, or ends in an array without a length",
         ));
     }
+    if definition.declares_more || definition.sections {
+        let why = "types or constants are declared among its fields, or some fields are private";
+        reasons.push(Refusal::at(structure.defined, why));
+    }
+    let first = definition.fields.first();
+    if first.is_some_and(|first| moved(&first.name)) && is_first_address_taken(structure) {
+        let why = "the address of its first field is used, and may stand for the object's";
+        reasons.push(Refusal::at(structure.defined, why));
+    }
     if !definition.aggregate {
         reasons.push(Refusal::at(
             structure.defined,
@@ -190,13 +213,13 @@ fn refusals(structure: &Structure, moved: impl Fn(&str) -> bool) -> Vec<Refusal>
         reasons.push(Refusal::at(structure.defined, "it has a field without a name"));
     }
     reasons.extend(structure.uses.iter().filter_map(|found| {
-        let why = against(found, &moved)?;
+        let why = against(structure, found, &moved)?;
         Some(Refusal::at(found, why))
     }));
     reasons
 }
 
-fn against(found: &Use, moved: impl Fn(&str) -> bool) -> Option<String> {
+fn against(structure: &Structure, found: &Use, moved: impl Fn(&str) -> bool) -> Option<String> {
     let why = match &found.what {
         What::Member { field, .. } if !moved(field) => return None,
         What::Member {
@@ -207,11 +230,11 @@ fn against(found: &Use, moved: impl Fn(&str) -> bool) -> Option<String> {
         What::Member {
             base: None, field, ..
         } => format!("a macro uses {field}"),
-        What::Dependent { field } if moved(field) => format!("a template may use {field}"),
-        What::Sizeof {
-            allocation: false,
-            ratio: false,
-        } => "the size is asked for".into(),
+        What::Dependent { field } if moved(field) && !found.system => format!("a template may use {field}"),
+        What::Bound => "its fields are bound to names".into(),
+        What::Sizeof { ratio: false, .. } if !is_of_allocation(structure, found) => {
+            "the size is asked for".into()
+        }
         What::Offsetof => "the place of a field is asked for".into(),
         What::Initialiser { .. } => "an object is initialised as a whole".into(),
         What::Copy {
@@ -220,22 +243,13 @@ fn against(found: &Use, moved: impl Fn(&str) -> bool) -> Option<String> {
             statement: true,
         } => return None,
         What::Copy { .. } => "an object is copied as a whole, within an expression".into(),
-        What::Passed {
-            callee,
-            outside: true,
-            ..
-        } if callee != "free" => {
-            format!("objects are passed to {} as bytes", named(callee))
-        }
-        What::Passed {
-            callee, bytes: true, ..
-        } => format!("objects are passed to {} as bytes", named(callee)),
+        What::Passed { frees: true, .. } => return None,
+        What::Passed { callee, .. } => format!("objects are passed to {} as bytes", named(callee)),
         What::Cast {
             integer: true,
             to: true,
             ..
         } => return None,
-        What::Cast { void: true, .. } => return None,
         What::Cast { other, .. } => format!("a pointer to it is cast to or from {other}"),
         What::New { .. } => "objects are made by new".into(),
         What::Base { name } => format!("{name} is derived from it"),

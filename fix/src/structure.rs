@@ -58,6 +58,10 @@ impl<'u> Structure<'u> {
         {
             return refuse("lines for the preprocessor stand between its fields");
         }
+        let text = &source[body.0..body.1];
+        if text.contains("\\\n") || text.contains("\\\r\n") {
+            return refuse("a line among its fields goes on on the next");
+        }
         Ok(Structure {
             uses,
             definition,
@@ -132,6 +136,10 @@ impl<'u> Structure<'u> {
             .find(';')
             .ok_or_else(|| refuse("its declaration doesn't end"))?;
         let whole = self.with_comments((span.0, last + semicolon + 1));
+        let rest_of_line = self.source[last + semicolon + 1..].lines().next();
+        if rest_of_line.is_some_and(opens_comment) {
+            return Err(refuse("a comment after it goes over several lines"));
+        }
         let together = fields.iter().filter(same).count() > 1;
         let text = match together {
             false => self.source[whole.0..whole.1].to_owned(),
@@ -146,6 +154,9 @@ impl<'u> Structure<'u> {
                 };
                 let declarator = self.source[begin..span.1].trim();
                 let attributes = self.source[last..last + semicolon].trim();
+                if self.source[span.0..last].contains('{') {
+                    return Err(refuse("a type is defined with several fields of it"));
+                }
                 if !attributes.is_empty() {
                     return Err(refuse("something stands behind the declarators"));
                 }
@@ -194,13 +205,25 @@ pub fn above_comments(text: &str, at: usize) -> usize {
     while let Some(end) = first.checked_sub(1) {
         let line = line_begin(text, end);
         let above = text[line..end].trim();
-        let is_comment = above.starts_with("//") || (above.starts_with("/*") && above.ends_with("*/"));
-        if !is_comment {
+        let begun = match above.ends_with("*/") {
+            true => text[..end].rfind("/*"),
+            false => above.starts_with("//").then_some(line),
+        };
+        // Nothing else stands on the line where the comment begins.
+        let Some(begin) = begun.filter(|&begin| text[line_begin(text, begin)..begin].trim().is_empty())
+        else {
             break;
-        }
+        };
+        let line = line_begin(text, begin);
         first = line;
     }
     first
+}
+
+/// Whether a comment begins on the line that doesn't end there.
+fn opens_comment(line: &str) -> bool {
+    let begin = line.rfind("/*");
+    begin.is_some_and(|begin| !line[begin..].contains("*/") && !line[..begin].contains("//"))
 }
 
 pub fn line_begin(text: &str, at: usize) -> usize {

@@ -42,6 +42,8 @@ pub enum What {
         name: Option<Span>,
         arrow: bool,
         this: bool,
+        /// Its address becomes a value.
+        address: bool,
         /// The base is a value without a place in memory.
         value: bool,
     },
@@ -54,11 +56,15 @@ pub enum What {
         allocation: bool,
         /// Part of `sizeof array / sizeof *array`.
         ratio: bool,
+        /// The function that it is an argument of; empty if none.
+        callee: String,
     },
     Offsetof,
     Object(Object),
     Initialiser {
         designated: bool,
+        /// Inner braces are left out, or there are none.
+        elided: bool,
         elements: Vec<Option<Span>>,
     },
     /// The whole object. An assignment has a left side.
@@ -108,6 +114,10 @@ pub enum What {
         name: String,
     },
     TemplateArgument,
+    /// `auto [a, b] = object`.
+    Bound,
+    /// `main` is named, so it may run more than once.
+    MainAgain,
 }
 
 /// Where objects are, or are passed by value.
@@ -150,6 +160,12 @@ pub struct Definition {
     pub nested: bool,
     /// Without constructors, private members and virtual functions.
     pub aggregate: bool,
+    /// Without constructors, of its own or of its fields.
+    pub trivial: bool,
+    /// Types, constants or enumerators are declared among the fields.
+    pub declares_more: bool,
+    /// Fields are public and private.
+    pub sections: bool,
     pub packed: bool,
     pub union: bool,
 }
@@ -172,6 +188,6 @@ pub struct Field {
     /// Where the part ends that fields of one declaration share.
     pub shared_end: Option<usize>,
     pub bits: bool,
-    /// An array without a length.
+    /// An array without a length, or of one element at most.
     pub flexible: bool,
 }

@@ -1,5 +1,6 @@
 //! What `trackway fix` is told, and what it answers.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -31,6 +32,7 @@ use crate::refusal::Refusal;
 
 const NOTHING_MADE: u8 = 1;
 const USUAL_LINE_BYTES: u64 = 64;
+const MOST_REASONS: usize = 10;
 
 /// Make a patch of a change that was advised
 ///
@@ -129,6 +131,7 @@ fn wanted(arguments: &FixArguments) -> Result<Vec<Wanted>, Failure> {
     }
     let advise = AdviseArguments {
         trace: arguments.trace.clone(),
+        cache: None,
         machine: arguments.machine.clone(),
         output: OutputArguments::default(),
         slice: SliceArguments::default(),
@@ -167,7 +170,7 @@ fn patch_of(
     match made {
         Err(reasons) => {
             output::say(format!("{title}: can't be made by a machine:"));
-            reasons.iter().for_each(|reason| eprintln!("    {reason}"));
+            say_reasons(&reasons);
             Ok(None)
         }
         Ok((edits, options)) => {
@@ -188,6 +191,19 @@ fn patch_of(
                 predicted: predicted.ok(),
             }))
         }
+    }
+}
+
+/// Each once, the first ones.
+fn say_reasons(reasons: &[Refusal]) {
+    let mut said: Vec<String> = reasons.iter().map(Refusal::to_string).collect();
+    let mut seen = BTreeSet::new();
+    said.retain(|reason| seen.insert(reason.clone()));
+    said.iter()
+        .take(MOST_REASONS)
+        .for_each(|reason| eprintln!("    {reason}"));
+    if said.len() > MOST_REASONS {
+        eprintln!("    and {} more", said.len() - MOST_REASONS);
     }
 }
 

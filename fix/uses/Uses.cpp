@@ -17,6 +17,18 @@ static std::string nameOf(const RecordDecl *Record) {
     return "";
 }
 
+static StringRef calleeOf(const CallExpr *Call) {
+    const FunctionDecl *Callee = Call->getDirectCallee();
+    return Callee && Callee->getIdentifier() ? Callee->getName() : "";
+}
+
+// free and its like.
+static bool isFree(const CallExpr *Call) {
+    const FunctionDecl *Callee = Call->getDirectCallee();
+    return Callee && calleeOf(Call).contains("free") && Callee->getReturnType()->isVoidType() &&
+           Callee->getNumParams() == 1 && Callee->getParamDecl(0)->getType()->isVoidPointerType();
+}
+
 bool Uses::isSubject(const RecordDecl *Record) const { return Record && !Name.empty() && nameOf(Record) == Name; }
 
 bool Uses::isSubject(QualType Type) const {
@@ -71,15 +83,34 @@ void Uses::define(const RecordDecl *Record) {
         if (Inner && !Inner->getIdentifier() && Record->getSourceRange().fullyContains(Inner->getSourceRange()))
             Range.setBegin(Inner->getBeginLoc());
         const auto *Array = Field->getType()->getAsArrayTypeUnsafe();
+        const auto *Sized = dyn_cast_or_null<ConstantArrayType>(Array);
         Fields.push_back(json::Object{
             {"name", Field->getNameAsString()},
             {"span", Written.span(Range)},
             {"shared_end", endOfType(Field)},
             {"bits", Field->isBitField()},
-            {"flexible", isa_and_nonnull<IncompleteArrayType>(Array)},
+            // Before C99, an array of one element, or of none, stood for one of any length.
+            {"flexible", isa_and_nonnull<IncompleteArrayType>(Array) || (Sized && Sized->getSize().ule(1))},
         });
     }
     auto Braces = Record->getBraceRange();
+    // What later fields may need, and what says who may use them.
+    bool DeclaresMore = false, HasSections = false;
+    AccessSpecifier Access = AS_none;
+    for (const Decl *Inner : Record->decls()) {
+        const auto *Tag = dyn_cast<TagDecl>(Inner);
+        bool IsSelf = isa<CXXRecordDecl>(Inner) && cast<CXXRecordDecl>(Inner)->isInjectedClassName();
+        DeclaresMore |= isa<VarDecl, TypedefNameDecl, EnumDecl>(Inner) || (Tag && Tag->getIdentifier() && !IsSelf);
+        if (const auto *Field = dyn_cast<FieldDecl>(Inner)) {
+            HasSections |= Access != AS_none && Access != Field->getAccess();
+            Access = Field->getAccess();
+        }
+        // In C, the tags of a structure are declared around it.
+        const auto *Type = dyn_cast<FieldDecl>(Inner);
+        const TagDecl *Written = Type ? Type->getType()->getAsTagDecl() : nullptr;
+        DeclaresMore |= Written && (Written->getIdentifier() || isa<EnumDecl>(Written)) &&
+                        Record->getSourceRange().fullyContains(Written->getSourceRange());
+    }
     const auto *Class = dyn_cast<CXXRecordDecl>(Record);
     add("definition", Record->getSourceRange(),
         json::Object{{"name", nameOf(Record)},
@@ -92,8 +123,37 @@ void Uses::define(const RecordDecl *Record) {
                      {"template", isa<ClassTemplateSpecializationDecl>(Record)},
                      {"aggregate", !Class || Class->isAggregate()},
                      {"trivial", !Class || Class->isTrivial()},
+                     {"declares_more", DeclaresMore},
+                     {"sections", HasSections},
                      {"packed", Record->hasAttr<PackedAttr>()},
                      {"union", Record->isUnion()}});
+}
+
+// Its own address becomes a value, also as that of an array's first element or of an inner structure's first field.
+bool Uses::isAddressTaken(const Expr *Expression) const {
+    for (const Stmt *Up = parent(Expression); Up; Up = parent(Up)) {
+        if (const auto *Operator = dyn_cast<UnaryOperator>(Up))
+            return Operator->getOpcode() == UO_AddrOf;
+        if (const auto *Cast = dyn_cast<CastExpr>(Up); Cast && Cast->getCastKind() == CK_ArrayToPointerDecay)
+            return true;
+        const auto *Inner = dyn_cast<MemberExpr>(Up);
+        if (!isa<ParenExpr>(Up) && (!Inner || Inner->isArrow()))
+            return false;
+    }
+    return false;
+}
+
+bool Uses::VisitDecompositionDecl(DecompositionDecl *Bound) {
+    if (isSubject(Bound->getType().getNonReferenceType()))
+        add("bound", Bound->getSourceRange());
+    return true;
+}
+
+bool Uses::VisitCXXParenListInitExpr(CXXParenListInitExpr *List) {
+    if (isSubject(List->getType()))
+        add("initialiser", List->getSourceRange(),
+            json::Object{{"designated", false}, {"elided", true}, {"elements", json::Array()}});
+    return true;
 }
 
 bool Uses::VisitMemberExpr(MemberExpr *Member) {
@@ -112,6 +172,7 @@ bool Uses::VisitMemberExpr(MemberExpr *Member) {
                      {"name", Written.span(NameRange)},
                      {"arrow", Member->isArrow()},
                      {"this", isa<CXXThisExpr>(Base->IgnoreImpCasts())},
+                     {"address", isAddressTaken(Member)},
                      // A part of an object that has no place of its own.
                      {"value", !Member->isArrow() && Base->isPRValue()}});
     return true;
@@ -133,7 +194,8 @@ bool Uses::VisitUnaryExprOrTypeTraitExpr(UnaryExprOrTypeTraitExpr *Trait) {
     for (const Stmt *Up = parent(Trait); Up && isa<Expr>(Up); Up = parent(Up))
         if (const auto *Operation = dyn_cast<BinaryOperator>(Up); Operation && Operation->getOpcode() == BO_Div)
             IsRatio = mentionsSize(Operation->getLHS()) && mentionsSize(Operation->getRHS());
-    add("sizeof", Trait->getSourceRange(), json::Object{{"allocation", IsOfAllocation}, {"ratio", IsRatio}});
+    add("sizeof", Trait->getSourceRange(),
+        json::Object{{"allocation", IsOfAllocation}, {"ratio", IsRatio}, {"callee", Call ? calleeOf(Call) : ""}});
     return true;
 }
 
@@ -172,11 +234,33 @@ bool Uses::VisitDeclaratorDecl(DeclaratorDecl *Declared) {
     return true;
 }
 
+// Whether the list's braces stand in the source. Where they are left out, it begins with its first element.
+bool Uses::hasBraces(const InitListExpr *List) const {
+    const SourceManager &Sources = Context.getSourceManager();
+    SourceLocation Brace = List->getLBraceLoc();
+    return Brace.isValid() && *Sources.getCharacterData(Sources.getSpellingLoc(Brace)) == '{';
+}
+
+// Objects whose own braces are left out exist in the meaning of the list around them alone.
+void Uses::findWithoutBraces(const InitListExpr *List) {
+    for (const Expr *Element : List->inits()) {
+        const auto *Inner = dyn_cast_or_null<InitListExpr>(Element);
+        if (!Inner || hasBraces(Inner) || Inner->getLBraceLoc().isInvalid())
+            continue;
+        if (isSubject(Inner->getType()))
+            add("initialiser", List->getSourceRange(),
+                json::Object{{"designated", false}, {"elided", true}, {"elements", json::Array()}});
+        findWithoutBraces(Inner);
+    }
+}
+
 bool Uses::VisitInitListExpr(InitListExpr *List) {
+    if (const InitListExpr *Semantic = List->isSemanticForm() ? List : List->getSemanticForm())
+        findWithoutBraces(Semantic);
     if (!isSubject(List->getType()))
         return true;
     const InitListExpr *Syntactic = List->isSyntacticForm() ? List : List->getSyntacticForm();
-    if (!Syntactic || Syntactic->getLBraceLoc().isInvalid())
+    if (!Syntactic || !hasBraces(Syntactic))
         return true;
     json::Array Elements;
     bool IsDesignated = false;
@@ -185,7 +269,7 @@ bool Uses::VisitInitListExpr(InitListExpr *List) {
         Elements.push_back(Written.span(Element->getSourceRange()));
     }
     add("initialiser", Syntactic->getSourceRange(),
-        json::Object{{"designated", IsDesignated}, {"elements", std::move(Elements)}});
+        json::Object{{"designated", IsDesignated}, {"elided", false}, {"elements", std::move(Elements)}});
     return true;
 }
 
@@ -211,7 +295,10 @@ bool Uses::VisitCastExpr(CastExpr *Cast) {
         allocated(Call);
         return true;
     }
-    if (const CallExpr *Call = callAround(Cast); Takes && Call && isa<ImplicitCastExpr>(Cast)) {
+    const CallExpr *Call = callAround(Cast);
+    bool IsFreed = Call && isFree(Call) && Call->getArg(0)->IgnoreParenCasts() == From->IgnoreParenCasts();
+    bool IsPassed = Call && isa<ImplicitCastExpr>(Cast);
+    if (Takes && (IsPassed || (IsFreed && !Context.getLangOpts().CPlusPlus))) {
         passed(Call, Cast);
         return true;
     }
@@ -224,11 +311,6 @@ bool Uses::VisitCastExpr(CastExpr *Cast) {
     return true;
 }
 
-static StringRef calleeOf(const CallExpr *Call) {
-    const FunctionDecl *Callee = Call->getDirectCallee();
-    return Callee && Callee->getIdentifier() ? Callee->getName() : "";
-}
-
 // malloc, calloc and their like, also the program's own: what takes sizes alone and gives memory for anything.
 bool Uses::isAllocation(const CallExpr *Call) const {
     const FunctionDecl *Callee = Call->getDirectCallee();
@@ -238,13 +320,6 @@ bool Uses::isAllocation(const CallExpr *Call) const {
         return true;
     bool TakesSizes = all_of(Callee->parameters(), [](const ParmVarDecl *P) { return P->getType()->isIntegerType(); });
     return TakesSizes && !Callee->param_empty();
-}
-
-// free and its like.
-static bool isFree(const CallExpr *Call) {
-    const FunctionDecl *Callee = Call->getDirectCallee();
-    return Callee && calleeOf(Call).contains("free") && Callee->getReturnType()->isVoidType() &&
-           Callee->getNumParams() == 1 && Callee->getParamDecl(0)->getType()->isVoidPointerType();
 }
 
 bool Uses::mentionsSize(const Stmt *Of) const {
@@ -266,10 +341,31 @@ const CallExpr *Uses::callAround(const Expr *Argument) const {
 }
 
 bool Uses::isInLoop(const Expr *Expression) const {
-    for (const Stmt *Up = parent(Expression); Up; Up = parent(Up))
-        if (isa<ForStmt, WhileStmt, DoStmt, CXXForRangeStmt, LabelStmt, LambdaExpr>(Up))
+    DynTypedNodeList Parents = Context.getParents(*Expression);
+    while (!Parents.empty()) {
+        const Stmt *Up = Parents[0].get<Stmt>();
+        if (Up && isa<ForStmt, WhileStmt, DoStmt, CXXForRangeStmt, LabelStmt, LambdaExpr>(Up))
             return true;
+        // The variable that the expression initialises stands between it and its statement.
+        Parents = Context.getParents(Parents[0]);
+    }
     return false;
+}
+
+bool Uses::VisitDeclRefExpr(DeclRefExpr *Named) {
+    if (const auto *Function = dyn_cast<FunctionDecl>(Named->getDecl()); Function && Function->isMain())
+        add("main_again", Named->getSourceRange());
+    return true;
+}
+
+// Whole objects: a product of their size.
+bool Uses::isMultipleOfSize(const Expr *Bytes) const {
+    Bytes = Bytes->IgnoreParenCasts();
+    if (const auto *Trait = dyn_cast<UnaryExprOrTypeTraitExpr>(Bytes))
+        return mentionsSize(Trait);
+    const auto *Product = dyn_cast<BinaryOperator>(Bytes);
+    return Product && Product->getOpcode() == BO_Mul &&
+           (isMultipleOfSize(Product->getLHS()) || isMultipleOfSize(Product->getRHS()));
 }
 
 const FunctionDecl *Uses::functionAround(const Expr *Expression) const {
@@ -295,7 +391,7 @@ void Uses::allocated(const CallExpr *Call) {
     bool IsSized = false;
     for (const Expr *Argument : Call->arguments()) {
         Arguments.push_back(Written.span(Argument->getSourceRange()));
-        IsSized |= mentionsSize(Argument);
+        IsSized |= isMultipleOfSize(Argument);
     }
     const FunctionDecl *Function = functionAround(Call);
     add("allocation", Call->getSourceRange(),

@@ -27,6 +27,9 @@ class Uses : public clang::RecursiveASTVisitor<Uses> {
     bool VisitMemberExpr(clang::MemberExpr *Member);
     bool VisitCXXDependentScopeMemberExpr(clang::CXXDependentScopeMemberExpr *Member);
     bool VisitUnaryExprOrTypeTraitExpr(clang::UnaryExprOrTypeTraitExpr *Trait);
+    bool VisitDeclRefExpr(clang::DeclRefExpr *Named);
+    bool VisitDecompositionDecl(clang::DecompositionDecl *Bound);
+    bool VisitCXXParenListInitExpr(clang::CXXParenListInitExpr *List);
     bool VisitOffsetOfExpr(clang::OffsetOfExpr *Offset);
     bool VisitDeclaratorDecl(clang::DeclaratorDecl *Declared);
     bool VisitInitListExpr(clang::InitListExpr *List);
@@ -42,6 +45,10 @@ class Uses : public clang::RecursiveASTVisitor<Uses> {
     bool isPointerToSubject(clang::QualType Type) const;
     bool isAllocation(const clang::CallExpr *Call) const;
     bool mentionsSize(const clang::Stmt *Of) const;
+    bool hasBraces(const clang::InitListExpr *List) const;
+    void findWithoutBraces(const clang::InitListExpr *List);
+    bool isMultipleOfSize(const clang::Expr *Bytes) const;
+    bool isAddressTaken(const clang::Expr *Expression) const;
     bool isInLoop(const clang::Expr *Expression) const;
     const clang::FunctionDecl *functionAround(const clang::Expr *Expression) const;
     const clang::Stmt *parent(const clang::Stmt *Of) const;

@@ -46,6 +46,7 @@ impl<'u> Objects<'u> {
                 _ => (),
             }
         }
+        is_once &= !structure.uses.iter().any(|found| found.what == What::MainAgain);
         let array = arrays.first().copied();
         match (arrays.len(), allocations.len()) {
             (0, 0) if reasons.is_empty() => {
@@ -132,19 +133,18 @@ impl<'u> Objects<'u> {
         } = names;
         let rest_type = names.rest_type();
         let callee = allocation.callee;
-        let (parameters, count, arguments, rest_arguments) = match allocation.is_counted {
-            true => (
-                "size_t number, size_t size",
-                format!("number * size / sizeof({whole})"),
-                "number, size",
-                format!("count, sizeof({rest_type})"),
-            ),
-            false => (
-                "size_t bytes",
-                format!("bytes / sizeof({whole})"),
-                "bytes",
-                format!("count * sizeof({rest_type})"),
-            ),
+        let (parameters, bytes) = match allocation.is_counted {
+            true => ("size_t number, size_t size", "number * size"),
+            false => ("size_t bytes", "bytes"),
+        };
+        let arguments = |name: &str| match allocation.is_counted {
+            true => format!("count, sizeof({name})"),
+            false => format!("count * sizeof({name})"),
+        };
+        // A block of no objects is given back by way of its first.
+        let at_least_one = match self.link {
+            Link::Pointer => "    if (count == 0)\n        count = 1;\n",
+            Link::Index => "",
         };
         let connect = match self.link {
             Link::Index => format!("    {scope}{rest}_owners = objects;\n    {scope}{rest}_array = rests;\n"),
@@ -160,11 +160,13 @@ impl<'u> Objects<'u> {
         let name = format!("{rest}_{callee}{}", distinction(&allocation.found.file, files));
         let text = format!(
             "static inline {whole} *{name}({parameters}) {{\n    \
-             size_t count = {count};\n    \
-             {whole} *objects = ({whole} *){callee}({arguments});\n    \
-             {rest_type} *rests = ({rest_type} *){callee}({rest_arguments});\n    \
+             size_t count = {bytes} / sizeof({whole});\n{at_least_one}    \
+             {whole} *objects = ({whole} *){callee}({});\n    \
+             {rest_type} *rests = ({rest_type} *){callee}({});\n    \
              if (!objects || !rests) {{\n{give_back}        return NULL;\n    }}\n\
-             {connect}    return objects;\n}}\n\n"
+             {connect}    return objects;\n}}\n\n",
+            arguments(whole),
+            arguments(&rest_type),
         );
         (name, text)
     }
@@ -282,7 +284,7 @@ fn allocation<'u>(structure: &Structure, found: &'u Use) -> Result<Allocation<'u
     if !sized {
         return Err(Refusal::at(
             found,
-            "objects are allocated without their size by sizeof",
+            "objects are allocated by other sizes than multiples of their own",
         ));
     }
     let is_counted = match arguments[..] {
