@@ -49,6 +49,11 @@ pub fn knows_layout(structure: &Structure) -> Vec<Refusal> {
                 format!("a union holds objects, as {}", object.name)
             }
             What::Base { name } => format!("{name} is derived from it"),
+            What::Member {
+                beyond: true, field, ..
+            } => {
+                format!("a function is passed the address of {field}, and a larger size")
+            }
             What::Bound => "its fields are bound to names by their order".into(),
             What::Initialiser { elided: true, .. } => "an initialiser leaves out inner braces".into(),
             What::Sizeof { callee, .. } if !is_size_of_memory(structure, found, callee) => {

@@ -192,8 +192,7 @@ fn refusals(structure: &Structure, moved: impl Fn(&str) -> bool) -> Vec<Refusal>
         let why = "types or constants are declared among its fields, or some fields are private";
         reasons.push(Refusal::at(structure.defined, why));
     }
-    let first = definition.fields.first();
-    if first.is_some_and(|first| moved(&first.name)) && is_first_address_taken(structure) {
+    if is_first_address_taken(structure) {
         let why = "the address of its first field is used, and may stand for the object's";
         reasons.push(Refusal::at(structure.defined, why));
     }
@@ -221,6 +220,11 @@ fn refusals(structure: &Structure, moved: impl Fn(&str) -> bool) -> Vec<Refusal>
 
 fn against(structure: &Structure, found: &Use, moved: impl Fn(&str) -> bool) -> Option<String> {
     let why = match &found.what {
+        What::Member {
+            beyond: true, field, ..
+        } => {
+            format!("a function is passed the address of {field}, and a larger size")
+        }
         What::Member { field, .. } if !moved(field) => return None,
         What::Member {
             name: None, field, ..

@@ -44,6 +44,8 @@ pub enum What {
         this: bool,
         /// Its address becomes a value.
         address: bool,
+        /// It is passed with a size that is larger than the field.
+        beyond: bool,
         /// The base is a value without a place in memory.
         value: bool,
     },

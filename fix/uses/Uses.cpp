@@ -143,6 +143,20 @@ bool Uses::isAddressTaken(const Expr *Expression) const {
     return false;
 }
 
+// A field's address goes to a function with a size that is larger than the field.
+bool Uses::reachesBeyond(const MemberExpr *Member) const {
+    const auto *Address = dyn_cast_or_null<UnaryOperator>(parent(Member));
+    const CallExpr *Call = Address ? callAround(Address) : nullptr;
+    if (!Call || Address->getOpcode() != UO_AddrOf)
+        return false;
+    uint64_t Size = Context.getTypeSizeInChars(Member->getType()).getQuantity();
+    return any_of(Call->arguments(), [&](const Expr *Argument) {
+        Expr::EvalResult Value;
+        return Argument->getType()->isIntegerType() && !Argument->isValueDependent() &&
+               Argument->EvaluateAsInt(Value, Context) && Value.Val.getInt().getExtValue() > int64_t(Size);
+    });
+}
+
 bool Uses::VisitDecompositionDecl(DecompositionDecl *Bound) {
     if (isSubject(Bound->getType().getNonReferenceType()))
         add("bound", Bound->getSourceRange());
@@ -173,6 +187,7 @@ bool Uses::VisitMemberExpr(MemberExpr *Member) {
                      {"arrow", Member->isArrow()},
                      {"this", isa<CXXThisExpr>(Base->IgnoreImpCasts())},
                      {"address", isAddressTaken(Member)},
+                     {"beyond", reachesBeyond(Member)},
                      // A part of an object that has no place of its own.
                      {"value", !Member->isArrow() && Base->isPRValue()}});
     return true;
@@ -378,6 +393,12 @@ const FunctionDecl *Uses::functionAround(const Expr *Expression) const {
     return nullptr;
 }
 
+// A jump back makes a loop that no statement is around.
+static bool hasLabels(const Stmt *Of) {
+    return isa<LabelStmt, IndirectGotoStmt>(Of) ||
+           any_of(Of->children(), [](const Stmt *Child) { return Child && hasLabels(Child); });
+}
+
 json::Value Uses::beginOf(const FunctionDecl *Function) const {
     if (!Function)
         return nullptr;
@@ -399,7 +420,7 @@ void Uses::allocated(const CallExpr *Call) {
                      {"callee_span", Written.span(Call->getCallee()->getSourceRange())},
                      {"arguments", std::move(Arguments)},
                      {"sized", IsSized},
-                     {"once", Function && Function->isMain() && !isInLoop(Call)},
+                     {"once", Function && Function->isMain() && !isInLoop(Call) && !hasLabels(Function->getBody())},
                      {"function", beginOf(Function)}});
 }
 

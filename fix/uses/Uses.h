@@ -49,6 +49,7 @@ class Uses : public clang::RecursiveASTVisitor<Uses> {
     void findWithoutBraces(const clang::InitListExpr *List);
     bool isMultipleOfSize(const clang::Expr *Bytes) const;
     bool isAddressTaken(const clang::Expr *Expression) const;
+    bool reachesBeyond(const clang::MemberExpr *Member) const;
     bool isInLoop(const clang::Expr *Expression) const;
     const clang::FunctionDecl *functionAround(const clang::Expr *Expression) const;
     const clang::Stmt *parent(const clang::Stmt *Of) const;
