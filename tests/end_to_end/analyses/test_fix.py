@@ -41,8 +41,8 @@ int main(int argc, char **argv) {
     long sum = 0;
     for (int i = 0; i < n; i++)
         sum += people[i].age + pay(&people[i]) + people[i].boss->boss->initials[0] + people[i].boss->salary;
-    int *inside = &people[5].boss->initials[0] == 0 ? 0 : &people[5].age;
-    printf("%ld %d %s\\n", sum, *inside, people[3].initials);
+    struct person **inside = &people[5].boss->initials[0] == 0 ? 0 : &people[5].boss;
+    printf("%ld %d %s\\n", sum, (*inside)->age, people[3].initials);
     free(people);
     return 0;
 }
