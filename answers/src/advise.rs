@@ -1,5 +1,6 @@
 //! `trackway advise`.
 
+mod card;
 mod cards;
 mod edits;
 mod simulated;

@@ -209,7 +209,7 @@ class Tables(unittest.TestCase):
 
     def test_people_read_tables(self) -> None:
         report = trace().misses(by=["variable"])
-        self.assertEqual(str(report), traces.trackway("report", "--by", "variable", "--top", "0", trace().path))
+        self.assertEqual(str(report), traces.trackway("report", "-v", "--by", "variable", "--top", "0", trace().path))
         self.assertIn(report["variables"].title, str(report["variables"]))
         self.assertIn("<table>", report._repr_html_())
         self.assertIn("variables", report)

@@ -1,4 +1,5 @@
-// Small enough for the caches of the tests, not for those of machines. Programs that need one change each, chosen by -DPART; with -DAFTER, as an engineer changed them. Both print the same.
+// Small enough for the caches of the tests, not for those of machines. Programs that need one change each, chosen by
+// -DPART; with -DAFTER, as an engineer changed them. Both print the same.
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>

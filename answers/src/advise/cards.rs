@@ -6,31 +6,15 @@ use trackway_analysis::site_counts::SiteCounters;
 use trackway_analysis::time::Machine;
 use trackway_analysis::Findings;
 use trackway_report::{percent, Table, TableBuilder};
-use trackway_trace::{LocationId, Program};
+use trackway_trace::Program;
 
+use super::card::{place, Card};
 use super::edits::{change_of, EditCard};
 
 /// A card must save this part of the program's time.
 const LEAST_GAIN: f64 = 0.02;
 /// Where waiting takes less, memory isn't what to look at.
 const LITTLE: f64 = 0.05;
-
-pub struct Card {
-    pub change: String,
-    /// What is changed.
-    pub of: String,
-    /// The program's counters with the change.
-    pub after: SiteCounters,
-    pub because: String,
-    /// When the advice is wrong.
-    pub unless: String,
-    pub worse: String,
-    pub place: Option<String>,
-    /// What to type or to do next.
-    pub next: String,
-    /// Lines for the source.
-    pub definition: Vec<String>,
-}
 
 /// What it is of, the change, and why it isn't advised.
 pub type Dropped = (String, String, String);
@@ -251,13 +235,6 @@ fn moves(card: &Card, field: &str) -> bool {
         .strip_prefix(&card.of)
         .is_some_and(|rest| rest.starts_with('.'));
     own && MOVES.contains(&card.change.as_str())
-}
-
-/// File and line.
-pub fn place(recorded: &Program, location: LocationId) -> Option<String> {
-    let location = recorded.location(location);
-    let file = recorded.string(location.file).rsplit('/').next()?;
-    (!file.is_empty()).then(|| format!("{file}:{}", location.line))
 }
 
 fn wrong_when(change: &str) -> &'static str {

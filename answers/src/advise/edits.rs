@@ -4,7 +4,7 @@ use trackway_analysis::edits::{Edit, Kind};
 use trackway_analysis::site_counts::SiteCounters;
 use trackway_trace::Program;
 
-use super::cards::{place, Card};
+use super::card::{place, Card};
 
 pub struct EditCard {
     pub kind: Kind,

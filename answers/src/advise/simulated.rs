@@ -13,7 +13,8 @@ use trackway_analysis::whatif::{what_if, Question};
 use trackway_analysis::Observer;
 use trackway_trace::Trace;
 
-use super::cards::{Card, Dropped};
+use super::card::Card;
+use super::cards::Dropped;
 use super::edits::EditCard;
 
 const HUGE_PAGE: &str = "2M";

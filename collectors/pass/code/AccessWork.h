@@ -13,11 +13,12 @@
 namespace trackway {
 
 struct AccessWork {
-    // Instructions of the processor since the access before it in its basic block, by the compiler's costs; of the block's last
-    // one also those after it. Divisions and roots count as many, calls as what it takes to enter and leave a function.
+    // Instructions of the processor since the access before it in its basic block, by the compiler's costs; of the
+    // block's last one also those after it. Divisions and roots count as many, calls as what it takes to enter and
+    // leave a function.
     uint32_t Instructions = 0;
-    // Where values that a loop carries take longer from iteration to iteration than its instructions do: as many as could run
-    // meanwhile. The last access of an iteration has them.
+    // Where values that a loop carries take longer from iteration to iteration than its instructions do: as many as
+    // could run meanwhile. The last access of an iteration has them.
     uint32_t Waits = 0;
     // Loads whose values the address follows from, by their places among the function's accesses.
     llvm::SmallVector<uint32_t, 2> Loads;

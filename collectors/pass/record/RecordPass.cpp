@@ -50,8 +50,9 @@ class ModuleRecorder {
     ModuleRecorder(Module &M, const Options &O, const Filter &Filters, const ValueSelection &Selection,
                    const Allocators &Allocs, const LibraryEffects &Library, raw_ostream *Plans, raw_ostream *Flows,
                    TargetCosts CostsOf)
-        : M(M), O(O), Plans(Plans), Flows(Flows), CostsOf(CostsOf), Filters(Filters), Allocs(Allocs), Library(Library), Names(M),
-          Values(M, Selection), Reference(M), RecordsOrder(O.RecordOrder && hasClock(M)), Table(M, Names, flags()) {}
+        : M(M), O(O), Plans(Plans), Flows(Flows), CostsOf(CostsOf), Filters(Filters), Allocs(Allocs), Library(Library),
+          Names(M), Values(M, Selection), Reference(M), RecordsOrder(O.RecordOrder && hasClock(M)),
+          Table(M, Names, flags()) {}
 
     bool run() {
         std::vector<Function *> Functions = instrumentedFunctions(M);

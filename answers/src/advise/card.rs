@@ -1,0 +1,28 @@
+//! A change: what it gains, what that rests on, and when it would be wrong.
+
+use trackway_analysis::site_counts::SiteCounters;
+use trackway_trace::{LocationId, Program};
+
+pub struct Card {
+    pub change: String,
+    /// What is changed.
+    pub of: String,
+    /// The program's counters with the change.
+    pub after: SiteCounters,
+    pub because: String,
+    /// When the advice is wrong.
+    pub unless: String,
+    pub worse: String,
+    pub place: Option<String>,
+    /// What to type or to do next.
+    pub next: String,
+    /// Lines for the source.
+    pub definition: Vec<String>,
+}
+
+/// File and line.
+pub fn place(recorded: &Program, location: LocationId) -> Option<String> {
+    let location = recorded.location(location);
+    let file = recorded.string(location.file).rsplit('/').next()?;
+    (!file.is_empty()).then(|| format!("{file}:{}", location.line))
+}
