@@ -43,6 +43,7 @@ pub mod report_form;
 pub mod reuse;
 pub mod samples;
 pub mod sharing;
+pub mod shell_word;
 pub mod slice;
 pub mod soundness;
 pub mod sources;

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
+use crate::shell_word::quoted;
 use trackway_report::{Report, Table};
 
 /// A command to type, or a sentence that says what to do.
@@ -49,15 +50,6 @@ impl fmt::Display for NextStep {
     }
 }
 
-/// A word as a shell takes it.
-pub fn quoted(word: &str) -> String {
-    let is_plain = |character: char| character.is_alphanumeric() || "_-./:=,@%+".contains(character);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -72,15 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_quoted_where_a_shell_needs_it() {
-        for (word, shown) in [
-            ("a/b.trackway", "a/b.trackway"),
-            ("a b", "'a b'"),
-            ("it's", "'it'\\''s'"),
-            ("", "''"),
-        ] {
-            assert_eq!(quoted(word), shown);
-        }
+    fn names_are_quoted_where_a_shell_needs_it() {
         assert_eq!(
             NextStep::ask("report", Path::new("a b"), "").to_string(),
             "trackway report 'a b'"

@@ -35,7 +35,7 @@ pub struct OutputArguments {
     pub parquet: ParquetArgument,
 }
 
-/// Of verbs that show no progress, so that all verbs take it.
+/// Taken by verbs that show no progress, so that all verbs have it.
 #[derive(Clone, Default, PartialEq, Args)]
 pub struct QuietArgument {
     /// No progress bar, and nothing beside the answer but warnings

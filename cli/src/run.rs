@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use trackway_answers::advise::{self, AdviseArguments};
-use trackway_answers::next_step::{quoted, NextStep};
+use trackway_answers::next_step::NextStep;
 use trackway_answers::questions::options_from;
+use trackway_answers::shell_word::quoted;
 use trackway_answers::{report, samples};
 use trackway_driver::Installation;
 use trackway_recorder::{record, Output, RecordOptions, RecordSummary, USUAL_WINDOW};

@@ -9,7 +9,7 @@ use crate::uses::{Use, What};
 /// More would be no padding.
 const MOST_PADDING: u64 = 4096;
 
-/// So many bytes behind the last field of each object.
+/// Adds so many bytes after the last field of each object.
 pub fn padded(structure: &Structure, bytes: u64) -> Possibly<Edits> {
     let mut reasons = bytes::knows_layout(structure);
     let fields = &structure.definition.fields;

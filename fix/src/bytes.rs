@@ -103,7 +103,7 @@ fn is_indifferent(callee: &str, objects: usize) -> bool {
 /// What a refusal calls a function.
 pub fn named(callee: &str) -> &str {
     match callee {
-        "" => "a function behind a pointer",
+        "" => "a function that a pointer names",
         name => name,
     }
 }

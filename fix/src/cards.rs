@@ -68,7 +68,7 @@ fn layout_of(next: &str) -> Edit {
         .iter()
         .filter(|word| !AROUND.contains(&word.as_str()));
     let words: Vec<String> = words.cloned().collect();
-    // Of caches and pages, the options are no layouts.
+    // Options for caches and pages are no layouts.
     let changes = LayoutArguments::of_words(&words).and_then(|layouts| layouts.changes());
     let first = changes.ok().and_then(|changes| changes.into_iter().next());
     first.map_or(Edit::Unknown, |(structure, change)| {

@@ -119,7 +119,7 @@ const DROPPED: [&str; 9] = [
     "-MM",
     "-grecord-command-line",
 ];
-/// Of these only the beginning is known.
+/// Only the beginning of these is known.
 const DROPPED_BEGINNINGS: [&str; 6] = ["-fpass-plugin=", "-fplugin=", "-Wl,", "-l", "-save-temps", "-o"];
 /// What the linker takes; another source is a unit of its own.
 const ENDINGS: [&str; 9] = [".o", ".a", ".so", ".c", ".cc", ".cpp", ".cxx", ".C", ".lo"];

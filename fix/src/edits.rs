@@ -17,7 +17,7 @@ const LAST: usize = usize::MAX;
 struct Edit {
     begin: usize,
     end: usize,
-    /// Of insertions at one place, the lower comes first.
+    /// The lower of two insertions at one place comes first.
     order: usize,
     text: String,
 }
@@ -42,7 +42,7 @@ impl Edits {
         self.add(file, (at, at), 0, text);
     }
 
-    /// Inserts behind all other insertions at this place.
+    /// Inserts after all other insertions at this place.
     pub fn insert_last(&mut self, file: &str, at: usize, text: impl Into<String>) {
         self.add(file, (at, at), LAST, text);
     }

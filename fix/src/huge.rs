@@ -77,39 +77,36 @@ pub fn edits(large: &Large, calls: &BTreeSet<Use>) -> Possibly<Edits> {
     let sites = &large.sites;
     let mut edits = Edits::default();
     let mut reasons = Vec::new();
-    let mut wrapped: BTreeMap<(&str, &str, usize), usize> = BTreeMap::new();
+    let mut calls_of_large = Vec::new();
     for site in sites {
         let here: Vec<&Use> = calls.iter().filter(|call| is_at(call, site)).collect();
-        let Some(call) = here.first().filter(|_| here.len() == 1) else {
-            let place = Some(format!("{}:{}", site.file, site.line));
-            let why = format!(
-                "{} calls of allocators are here that take sizes alone, not one",
-                here.len()
-            );
-            reasons.push(Refusal { place, why });
-            continue;
-        };
-        match wrapping(call) {
-            Ok((callee, span, arguments, function)) => {
-                let mark = distinction(&call.file, sites.iter().flat_map(|site| files_of(calls, site)));
-                edits.replace(&call.file, span, format!("huge_{callee}{mark}"));
-                let first = wrapped.entry((&call.file, callee, arguments)).or_insert(function);
-                *first = function.min(*first);
+        match here[..] {
+            [call] => match wrapping(call) {
+                Ok(wrapping) => calls_of_large.push((call.file.as_str(), wrapping)),
+                Err(reason) => reasons.push(reason),
+            },
+            _ => {
+                let place = Some(format!("{}:{}", site.file, site.line));
+                let why = format!(
+                    "{} calls of allocators are here that take sizes alone, not one",
+                    here.len()
+                );
+                reasons.push(Refusal { place, why });
             }
-            Err(reason) => reasons.push(reason),
         }
     }
     if !reasons.is_empty() {
         return Err(reasons);
     }
+    let mut wrapped: BTreeMap<(&str, &str, usize), usize> = BTreeMap::new();
+    for &(file, (callee, span, arguments, function)) in &calls_of_large {
+        let mark = distinction(file, calls_of_large.iter().map(|(file, _)| *file));
+        edits.replace(file, span, format!("huge_{callee}{mark}"));
+        let first = wrapped.entry((file, callee, arguments)).or_insert(function);
+        *first = function.min(*first);
+    }
     define(&wrapped, &mut edits)?;
     Ok(edits)
-}
-
-fn files_of<'u>(calls: &'u BTreeSet<Use>, site: &Site) -> impl Iterator<Item = &'u str> {
-    let site = site.clone();
-    let here = calls.iter().filter(move |call| is_at(call, &site));
-    here.map(|call| call.file.as_str())
 }
 
 fn is_at(call: &Use, site: &Site) -> bool {
@@ -164,7 +161,7 @@ fn define(wrapped: &BTreeMap<(&str, &str, usize), usize>, edits: &mut Edits) -> 
             );
         }
         edits.insert(file, above_comments(&text, first), functions);
-        edits.insert(file, behind_includes(&text[..first]), INCLUDES);
+        edits.insert(file, after_includes(&text[..first]), INCLUDES);
     }
     Ok(())
 }
@@ -182,20 +179,20 @@ static inline void *with_huge_pagesMARK(void *block, size_t bytes) {
 
 ";
 
-/// Behind the last `#include` that no condition of the preprocessor holds.
-fn behind_includes(text: &str) -> usize {
-    let (mut at, mut depth, mut behind) = (0, 0usize, 0);
+/// After the last `#include` that no condition of the preprocessor holds.
+fn after_includes(text: &str) -> usize {
+    let (mut at, mut depth, mut after) = (0, 0usize, 0);
     for line in text.split_inclusive('\n') {
         at += line.len();
         let directive = line.trim_start().strip_prefix('#').map(str::trim_start);
         match directive {
             Some(directive) if directive.starts_with("if") => depth += 1,
             Some(directive) if directive.starts_with("endif") => depth = depth.saturating_sub(1),
-            Some(directive) if directive.starts_with("include") && depth == 0 => behind = at,
+            Some(directive) if directive.starts_with("include") && depth == 0 => after = at,
             _ => (),
         }
     }
-    behind
+    after
 }
 
 #[cfg(test)]
@@ -203,12 +200,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn includes_come_behind_those_that_are_always_there() {
+    fn includes_come_after_those_that_are_always_there() {
         let text = "#define _GNU_SOURCE\n#include <a.h>\n#if X\n#include <b.h>\n#endif\nint x;\n";
         assert_eq!(
-            &text[..behind_includes(text)],
+            &text[..after_includes(text)],
             "#define _GNU_SOURCE\n#include <a.h>\n"
         );
-        assert_eq!(behind_includes("int x;\n"), 0);
+        assert_eq!(after_includes("int x;\n"), 0);
     }
 }

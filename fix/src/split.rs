@@ -255,7 +255,7 @@ fn against(structure: &Structure, found: &Use, moved: impl Fn(&str) -> bool) -> 
             ..
         } => return None,
         What::Cast { other, .. } => format!("a pointer to it is cast to or from {other}"),
-        What::New { .. } => "objects are made by new".into(),
+        What::New => "objects are made by new".into(),
         What::Base { name } => format!("{name} is derived from it"),
         What::TemplateArgument => "a template holds objects".into(),
         _ => return None,

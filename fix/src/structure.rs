@@ -75,7 +75,7 @@ impl<'u> Structure<'u> {
         &self.defined.file
     }
 
-    /// Behind the semicolon that ends the definition.
+    /// After the semicolon that ends the definition.
     pub fn end(&self) -> Possibly<usize> {
         let rest = &self.source[self.defined.end..];
         let length = rest.find(';').unwrap_or(rest.len());
@@ -100,12 +100,12 @@ impl<'u> Structure<'u> {
         above_comments(&self.source, line_begin(&self.source, begin))
     }
 
-    /// Behind the last brace.
+    /// After the last brace.
     pub fn closed(&self) -> usize {
         self.body.1
     }
 
-    /// Behind the first brace.
+    /// After the first brace.
     pub fn opened(&self) -> usize {
         self.body.0 + 1
     }
@@ -158,7 +158,7 @@ impl<'u> Structure<'u> {
                     return Err(refuse("a type is defined with several fields of it"));
                 }
                 if !attributes.is_empty() {
-                    return Err(refuse("something stands behind the declarators"));
+                    return Err(refuse("something follows the declarators"));
                 }
                 let comments = if begin == shared {
                     &self.source[whole.0..span.0]
@@ -175,7 +175,7 @@ impl<'u> Structure<'u> {
         })
     }
 
-    /// With a comment behind it on its line, and lines of comments above.
+    /// Adds a comment that follows on its line, and lines of comments above.
     fn with_comments(&self, (mut begin, mut end): Span) -> Span {
         let line_end = end + self.source[end..].find('\n').unwrap_or(0);
         let rest = self.source[end..line_end].trim();

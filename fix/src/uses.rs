@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-/// Offsets in bytes of a text in its file: the first, and that behind it.
+/// Offsets in bytes of a text in its file: the first, and the first past it.
 pub type Span = (usize, usize);
 
 /// Something that the source says of the structure.
@@ -54,8 +54,6 @@ pub enum What {
         field: String,
     },
     Sizeof {
-        /// Part of what an allocator is called with.
-        allocation: bool,
         /// Part of `sizeof array / sizeof *array`.
         ratio: bool,
         /// The function that it is an argument of; empty if none.
@@ -108,9 +106,7 @@ pub enum What {
         outside: bool,
         function: Option<usize>,
     },
-    New {
-        array: bool,
-    },
+    New,
     /// Another class is derived.
     Base {
         name: String,
@@ -153,7 +149,7 @@ pub struct Definition {
     pub tag: String,
     /// The tag has a name; else a typedef has it.
     pub named: bool,
-    /// From the first brace to behind the last.
+    /// From the first brace to past the last.
     pub body: Option<Span>,
     pub fields: Vec<Field>,
     pub cxx: bool,

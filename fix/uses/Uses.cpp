@@ -203,14 +203,13 @@ bool Uses::VisitUnaryExprOrTypeTraitExpr(UnaryExprOrTypeTraitExpr *Trait) {
     if (!isSubject(Context.getBaseElementType(Of)))
         return true;
     const CallExpr *Call = callAround(Trait);
-    bool IsOfAllocation = Call && isAllocation(Call);
     // The count of an array: sizeof a / sizeof a[0].
     bool IsRatio = false;
     for (const Stmt *Up = parent(Trait); Up && isa<Expr>(Up); Up = parent(Up))
         if (const auto *Operation = dyn_cast<BinaryOperator>(Up); Operation && Operation->getOpcode() == BO_Div)
             IsRatio = mentionsSize(Operation->getLHS()) && mentionsSize(Operation->getRHS());
     add("sizeof", Trait->getSourceRange(),
-        json::Object{{"allocation", IsOfAllocation}, {"ratio", IsRatio}, {"callee", Call ? calleeOf(Call) : ""}});
+        json::Object{{"ratio", IsRatio}, {"callee", Call ? calleeOf(Call) : ""}});
     return true;
 }
 
@@ -463,7 +462,7 @@ bool Uses::VisitCallExpr(CallExpr *Call) {
 
 bool Uses::VisitCXXNewExpr(CXXNewExpr *New) {
     if (isSubject(New->getAllocatedType()))
-        add("new", New->getSourceRange(), json::Object{{"array", New->isArray()}});
+        add("new", New->getSourceRange());
     return true;
 }
 

@@ -11,7 +11,7 @@
 
 namespace trackway {
 
-/// Of a structure, or with no name, all allocations. Lists uses as JSON objects; `kind` says what each is, and
+/// Uses of a structure; with no name, all allocations. Lists them as JSON objects; `kind` says what each is, and
 /// fix/src/uses.rs what they mean.
 class Uses : public clang::RecursiveASTVisitor<Uses> {
   public:

@@ -10,6 +10,7 @@ use wildmatch::WildMatch;
 use super::content::Content;
 use super::when::{When, WindowRange};
 use crate::failure::Failure;
+use crate::shell_word::quoted;
 
 /// Numbers and names that an error lists at most.
 const MOST_NAMED: usize = 16;
@@ -287,11 +288,6 @@ impl<'p> MatchedNames<'p> {
         functions.dedup();
         listed(&functions)
     }
-}
-
-/// A word for a shell.
-fn quoted(word: &str) -> String {
-    shlex::try_quote(word).map_or_else(|_| word.to_owned(), Into::into)
 }
 
 fn listed<T: ToString>(items: &[T]) -> String {

@@ -27,6 +27,13 @@ pub enum SamplerError {
 }
 
 impl SamplerError {
+    pub(crate) fn is_of_ended_thread(&self) -> bool {
+        match self {
+            SamplerError::Unavailable { source, .. } => source.raw_os_error() == Some(libc::ESRCH),
+            _ => false,
+        }
+    }
+
     pub(crate) fn opening(event: &str, source: io::Error) -> Self {
         let event = event.to_owned();
         match source.raw_os_error() {

@@ -76,7 +76,7 @@ impl Ran {
 }
 
 impl Tree {
-    /// Of all that a repository has and doesn't ignore, or of a whole folder.
+    /// Copies all that a repository has and doesn't ignore, or a whole folder.
     ///
     /// # Errors
     /// If something can't be copied.

@@ -343,7 +343,7 @@ fn uses_before(structure: &Structure, array: &Use) -> Vec<Refusal> {
         .collect()
 }
 
-/// Behind the semicolon of an array's declaration.
+/// After the semicolon of an array's declaration.
 fn end_of_array(structure: &Structure, array: &Use) -> Possibly<usize> {
     let refuse = |why: &str| vec![Refusal::at(array, why)];
     let text = text_of(structure, array).map_err(|why| refuse(&why))?;

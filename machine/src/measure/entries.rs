@@ -23,7 +23,7 @@ pub fn tlb_entries() -> Option<[u32; 2]> {
     None
 }
 
-/// Of the two words, bits 16 to 23 and 16 to 27 count.
+/// Bits 16 to 23 of the first word count, and 16 to 27 of the second.
 #[cfg(any(target_arch = "x86_64", test))]
 fn entries_in(first: u32, second: u32) -> Option<[u32; 2]> {
     let entries = [first >> 16 & 0xff, second >> 16 & 0xfff];

@@ -30,7 +30,7 @@ struct WorkingSet {
     bytes: usize,
     chase: Chase,
     latency: Rounds,
-    /// Of loads by chance.
+    /// Latency of loads by chance.
     by_chance: Rounds,
 }
 

@@ -16,7 +16,7 @@ class Part:
     change: str
     of: str
     options: tuple = ()
-    # Of the time before: how far the predicted time may be from that of the changed program.
+    # How far the predicted time may be from that of the changed program, as a part of the time before.
     near: float = 0.08
 
 

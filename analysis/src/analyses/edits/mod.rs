@@ -118,7 +118,7 @@ impl Subject<'_> {
             one.1.as_ref().map_or(u64::MAX, |counters| counters.cycles)
         };
         all.sort_by_key(cycles);
-        // Of a loop, the better change alone.
+        // Only the better change of a loop is kept.
         let mut loops = HashSet::new();
         all.retain(|(edit, _)| {
             let is_loop = matches!(edit.kind, Kind::Interchange | Kind::Blocking);

@@ -41,7 +41,7 @@ struct Target {
     /// Bytes from the start of an element to what the site accesses.
     offset: u64,
     is_structure: bool,
-    /// Of the time.
+    /// A share of the time.
     part: f64,
 }
 

@@ -101,7 +101,7 @@ impl<'t> Tables<'t> {
         groups
     }
 
-    /// Of all accesses of the group's sites; 0 if time is not estimated.
+    /// The cycles of all accesses of the group's sites; 0 if time is not estimated.
     fn cycles_of<K>(&self, group: &Group<K>) -> u64 {
         let cycles = |site: SiteId| self.cycles.and_then(|cycles| cycles.get(site.index()));
         group.sites().filter_map(cycles).sum()

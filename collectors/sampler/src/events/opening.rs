@@ -64,10 +64,21 @@ impl Events {
         for processor in processors::online() {
             let mut buffer = None;
             for &thread in &threads {
-                buffer = events.open_for(&opening, thread, processor, buffer)?;
+                match events.open_for(&opening, thread, processor, buffer) {
+                    Ok(opened) => buffer = opened,
+                    // A thread may end after it was listed.
+                    Err(error) if error.is_of_ended_thread() => (),
+                    Err(error) => return Err(error),
+                }
             }
         }
-        Ok(events)
+        match (target, events.rings.is_empty()) {
+            (Target::Running(pid) | Target::Starting(pid), true) => Err(SamplerError::NoProcess {
+                pid,
+                source: io::Error::from_raw_os_error(libc::ESRCH),
+            }),
+            _ => Ok(events),
+        }
     }
 
     /// Opens all events of a thread on a processor. Their records go to the buffer of that event; if there is none yet,

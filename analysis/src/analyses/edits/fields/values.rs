@@ -30,7 +30,7 @@ pub(super) enum Key {
 pub(super) struct Range {
     pub least: i128,
     pub most: i128,
-    /// Of one value.
+    /// Size of one value, in bytes.
     pub bytes: u64,
     pub sites: Vec<SiteId>,
     /// The blocks that hold nothing else.

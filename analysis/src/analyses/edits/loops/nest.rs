@@ -21,7 +21,7 @@ pub(super) struct Nest {
 pub(super) struct NestAccess {
     pub site: SiteId,
     pub length: u64,
-    /// Of the first iteration.
+    /// Where the first iteration accesses memory.
     pub address: u64,
     /// By how much the address moves from iteration to iteration of each loop.
     pub strides: [i64; DEPTH],
@@ -46,7 +46,7 @@ impl NestAccess {
 }
 
 impl Nest {
-    /// Of the innermost loop, all together.
+    /// All iterations of the innermost loop together.
     pub fn iterations(&self) -> u64 {
         self.counts
             .iter()
