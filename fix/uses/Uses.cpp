@@ -208,8 +208,7 @@ bool Uses::VisitUnaryExprOrTypeTraitExpr(UnaryExprOrTypeTraitExpr *Trait) {
     for (const Stmt *Up = parent(Trait); Up && isa<Expr>(Up); Up = parent(Up))
         if (const auto *Operation = dyn_cast<BinaryOperator>(Up); Operation && Operation->getOpcode() == BO_Div)
             IsRatio = mentionsSize(Operation->getLHS()) && mentionsSize(Operation->getRHS());
-    add("sizeof", Trait->getSourceRange(),
-        json::Object{{"ratio", IsRatio}, {"callee", Call ? calleeOf(Call) : ""}});
+    add("sizeof", Trait->getSourceRange(), json::Object{{"ratio", IsRatio}, {"callee", Call ? calleeOf(Call) : ""}});
     return true;
 }
 

@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use trackway_trace::{Batch, BatchItem, Piece, Program, SiteId};
+use trackway_trace::{Batch, BatchItem, Program, SiteId};
 
-use super::simulate::Output;
+use super::simulate::{each_access, Output};
 use super::Rewrite;
 use crate::analyses::whatif::{static_blocks, BlockChange as Change, Blocks, Numbering};
 
@@ -174,17 +174,8 @@ impl Rewrite for Moved {
                     let changes = numbering.changes(event).into_iter().flatten();
                     changes.for_each(|change| apply(live, change, known));
                 }
-                BatchItem::Accesses(Piece::Accesses(range)) => range.for_each(|index| {
-                    let of_trace = (batch.site[index], batch.address[index], batch.length(index));
-                    rewrite(live, of_trace);
-                }),
-                BatchItem::Accesses(Piece::Run(run)) => {
-                    for iteration in 0..run.count {
-                        for lane in batch.lanes(run) {
-                            let of_trace = (lane.site, lane.address_in(iteration), lane.size.into());
-                            rewrite(live, of_trace);
-                        }
-                    }
+                BatchItem::Accesses(piece) => {
+                    each_access(batch, piece, |access| rewrite(live, access));
                 }
             }
         }

@@ -3,10 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use trackway_trace::{Batch, BatchItem, Piece, SiteId};
+use trackway_trace::{Batch, BatchItem, SiteId};
 
 use super::elements::ProgramBlocks;
-use super::simulate::Output;
+use super::simulate::{each_access, Output};
 use super::Rewrite;
 use crate::analyses::whatif::{BlockChange as Change, Blocks, Numbering};
 
@@ -121,15 +121,8 @@ impl Rewrite for Pooled {
                     let changes = self.numbering.changes(event).into_iter().flatten();
                     changes.for_each(|change| pool.apply(&self.objects, change));
                 }
-                BatchItem::Accesses(Piece::Accesses(range)) => range.for_each(|index| {
-                    pool.access((batch.site[index], batch.address[index], batch.length(index)), to);
-                }),
-                BatchItem::Accesses(Piece::Run(run)) => {
-                    for iteration in 0..run.count {
-                        for lane in batch.lanes(run) {
-                            pool.access((lane.site, lane.address_in(iteration), lane.size.into()), to);
-                        }
-                    }
+                BatchItem::Accesses(piece) => {
+                    each_access(batch, piece, |access| pool.access(access, to));
                 }
             }
         }

@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use trackway_trace::{AccessKind, Batch, Piece, Program, SiteId};
+use trackway_trace::{AccessKind, Batch, Program, SiteId};
 
-use super::simulate::{Output, PlainSites};
+use super::simulate::{each_access, Output, PlainSites};
 use super::Rewrite;
 
 /// Where copies lie: far from a program's own memory.
@@ -58,20 +58,7 @@ fn place(stream: u32, address: u64) -> u64 {
 impl Rewrite for Private {
     fn take(&mut self, batch: &Batch, to: &mut Output) {
         for piece in batch.pieces() {
-            match piece {
-                Piece::Accesses(range) => range.for_each(|index| {
-                    let access = (batch.site[index], batch.address[index], batch.length(index));
-                    self.access(batch.stream, access, to);
-                }),
-                Piece::Run(run) => {
-                    for iteration in 0..run.count {
-                        for lane in batch.lanes(run) {
-                            let access = (lane.site, lane.address_in(iteration), lane.size.into());
-                            self.access(batch.stream, access, to);
-                        }
-                    }
-                }
-            }
+            each_access(batch, piece, |access| self.access(batch.stream, access, to));
         }
     }
 }

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use trackway_trace::{Batch, BatchItem, Piece, SiteId};
+use trackway_trace::{Batch, BatchItem, SiteId};
 
 use super::elements::{apply, ProgramBlocks};
-use super::simulate::Output;
+use super::simulate::{each_access, Output};
 use super::Rewrite;
 use crate::analyses::whatif::{Blocks, Numbering};
 
@@ -224,18 +224,8 @@ impl Rewrite for Shrunk {
                         });
                     });
                 }
-                BatchItem::Accesses(Piece::Accesses(range)) => range.for_each(|index| {
-                    rewrite(
-                        live,
-                        (batch.site[index], batch.address[index], batch.length(index)),
-                    );
-                }),
-                BatchItem::Accesses(Piece::Run(run)) => {
-                    for iteration in 0..run.count {
-                        for lane in batch.lanes(run) {
-                            rewrite(live, (lane.site, lane.address_in(iteration), lane.size.into()));
-                        }
-                    }
+                BatchItem::Accesses(piece) => {
+                    each_access(batch, piece, |access| rewrite(live, access));
                 }
             }
         }

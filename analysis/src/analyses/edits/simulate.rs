@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use trackway_trace::{Batch, Lane, LongBlock, Program, SiteId, Trace};
+use trackway_trace::{Batch, Lane, LongBlock, Piece, Program, SiteId, Trace};
 
 use super::{Edit, Rewrite};
 use crate::analyses::whatif::{order_of, Simulations};
@@ -16,6 +16,23 @@ use crate::{Analysis, Findings, Order, WorkPart};
 /// Rewritten accesses are passed on when there are so many.
 const MOST_REWRITTEN: usize = 1 << 14;
 const MOST_RUNS: usize = 1 << 10;
+
+/// Gives each access of a piece, in their order: site, address and bytes.
+#[inline]
+pub(super) fn each_access(batch: &Batch, piece: Piece, mut take: impl FnMut((SiteId, u64, u64))) {
+    match piece {
+        Piece::Accesses(range) => {
+            range.for_each(|index| take((batch.site[index], batch.address[index], batch.length(index))));
+        }
+        Piece::Run(run) => {
+            for iteration in 0..run.count {
+                for lane in batch.lanes(run) {
+                    take((lane.site, lane.address_in(iteration), lane.size.into()));
+                }
+            }
+        }
+    }
+}
 
 /// Where rewritten accesses go.
 pub(super) struct Output<'o> {

@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use trackway_trace::{Batch, Piece, Program, SiteId};
+use trackway_trace::{Batch, Program, SiteId};
 
-use super::simulate::Output;
+use super::simulate::{each_access, Output};
 use super::Rewrite;
 
 /// Where the lines lie: far from a program's own memory.
@@ -56,18 +56,7 @@ impl Spread {
 impl Rewrite for Spread {
     fn take(&mut self, batch: &Batch, to: &mut Output) {
         for piece in batch.pieces() {
-            match piece {
-                Piece::Accesses(range) => range.for_each(|index| {
-                    self.access((batch.site[index], batch.address[index], batch.length(index)), to);
-                }),
-                Piece::Run(run) => {
-                    for iteration in 0..run.count {
-                        for lane in batch.lanes(run) {
-                            self.access((lane.site, lane.address_in(iteration), lane.size.into()), to);
-                        }
-                    }
-                }
-            }
+            each_access(batch, piece, |access| self.access(access, to));
         }
     }
 }
