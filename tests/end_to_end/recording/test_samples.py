@@ -396,7 +396,7 @@ class Ends(Sampled):
         """Opening their events takes as long as some samples; those lie in what was mapped, too."""
         with tools.folder() as folder:
             trace = f"{folder}/trace"
-            process = subprocess.Popen([program(), "0.05", "threads", "150"], stdout=subprocess.DEVNULL)
+            process = subprocess.Popen([program(), "0.1", "threads", "150"], stdout=subprocess.DEVNULL)
             time.sleep(0.5)
             tools.trackway("record", "--sample=10000Hz", "--pid", process.pid, "-q", "-o", trace)
             process.wait(tools.TIME_LIMIT_S)
