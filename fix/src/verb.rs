@@ -157,7 +157,7 @@ fn patch_of(
     let card = wanted.card.map_or(String::new(), |card| format!("card {card}, "));
     let title = format!("{card}{}", wanted.title);
     let made = match &wanted.edit {
-        Edit::Unknown => Err(vec![Refusal::new("it is no change of a structure or of pages")]),
+        Edit::Unknown => Err(vec![Refusal::new("no patch is known for such a change")]),
         Edit::HugePages => huge::edits(&huge::blocks(trace)?, &asking::uses_of("", units)?)
             .map(|edits| (edits, "--huge-pages".to_owned())),
         Edit::Layout(structure, change) => {
