@@ -209,7 +209,10 @@ class Tables(unittest.TestCase):
 
     def test_people_read_tables(self) -> None:
         report = trace().misses(by=["variable"])
-        self.assertEqual(str(report), traces.trackway("report", "-v", "--by", "variable", "--top", "0", trace().path))
+        printed = traces.trackway("report", "-v", "--by", "variable", "--top", "0", trace().path)
+        text, _, next_step = printed.rpartition("\nnext: ")
+        self.assertEqual(str(report), text)
+        self.assertIn("trackway advise", next_step)
         self.assertIn(report["variables"].title, str(report["variables"]))
         self.assertIn("<table>", report._repr_html_())
         self.assertIn("variables", report)
