@@ -77,14 +77,15 @@ bool isPartOfAnother(const Instruction &I) {
 
 constexpr auto CostKind = TargetTransformInfo::TCK_SizeAndLatency;
 
-// A product with a constant of two bits becomes a shift and an addition, which for single numbers mostly are one instruction.
+// A product with a constant of two bits becomes a shift and an addition, which for single numbers mostly are one
+// instruction.
 bool isSimpleProduct(const Instruction &I) {
     const APInt *Factor;
     return match(&I, m_Mul(m_Value(), m_APInt(Factor))) && Factor->popcount() <= 2;
 }
 
-// Instructions of the processor for each register that a value takes; none if only the compiler's costs tell. For processors
-// in general, they count simple operations on vectors as the slowest of them executes them.
+// Instructions of the processor for each register that a value takes; none if only the compiler's costs tell. For
+// processors in general, they count simple operations on vectors as the slowest of them executes them.
 std::optional<unsigned> instructionsByRegister(const Instruction &I) {
     if (isSimpleProduct(I))
         return I.getType()->isVectorTy() ? 2 : 1;
