@@ -1,4 +1,4 @@
-//! Asks clang what the units of a program do with a structure.
+//! Asks clang what the units of a program do with a structure, or look up in a line.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,21 +10,52 @@ use trackway_driver::{major_version, Installation};
 use crate::commands::Command;
 use crate::uses::Use;
 
-/// All uses in all units, each once.
+/// What is asked for.
+#[derive(Clone, Copy, Debug)]
+pub enum Subject<'s> {
+    /// Uses of a structure.
+    Structure(&'s str),
+    Allocations,
+    /// Look-ups of a line of any file, so many iterations ahead.
+    LookUps {
+        line: usize,
+        distance: usize,
+    },
+}
+
+impl Subject<'_> {
+    /// Arguments of the plug-in.
+    fn arguments(self) -> Vec<String> {
+        match self {
+            Subject::Structure(name) => vec![format!("type={name}")],
+            Subject::Allocations => vec!["type=".into()],
+            Subject::LookUps { line, distance } => {
+                vec![format!("line={line}"), format!("distance={distance}")]
+            }
+        }
+    }
+}
+
+/// All that is found in all units, each once.
 ///
 /// # Errors
 /// If a unit can't be compiled as it was.
-pub fn uses_of(name: &str, units: &[Command]) -> Result<BTreeSet<Use>, Failure> {
+pub fn found(subject: Subject, units: &[Command]) -> Result<BTreeSet<Use>, Failure> {
     let folder = tempfile::tempdir().map_err(|error| Failure::new(format!("a temporary folder: {error}")))?;
     let installation = Installation::locate();
     let mut all = BTreeSet::new();
     for unit in units {
-        all.extend(ask(name, unit, &installation, &folder.path().join("uses"))?);
+        all.extend(ask(subject, unit, &installation, &folder.path().join("uses"))?);
     }
     Ok(all)
 }
 
-fn ask(name: &str, unit: &Command, installation: &Installation, output: &Path) -> Result<Vec<Use>, Failure> {
+fn ask(
+    subject: Subject,
+    unit: &Command,
+    installation: &Installation,
+    output: &Path,
+) -> Result<Vec<Use>, Failure> {
     let version = major_version(&unit.compiler)?;
     let plugin = installation.uses_plugin(version)?;
     let mut command = process::Command::new(&unit.compiler);
@@ -32,7 +63,12 @@ fn ask(name: &str, unit: &Command, installation: &Installation, output: &Path) -
         .args(&unit.options)
         .args(["-fsyntax-only", "-w"])
         .arg(format!("-fplugin={}", plugin.display()))
-        .arg(format!("-fplugin-arg-TrackwayUses-type={name}"))
+        .args(
+            subject
+                .arguments()
+                .iter()
+                .map(|argument| format!("-fplugin-arg-TrackwayUses-{argument}")),
+        )
         .arg(format!("-fplugin-arg-TrackwayUses-output={}", output.display()))
         .arg(&unit.source)
         .current_dir(&unit.directory);

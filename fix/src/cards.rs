@@ -5,6 +5,9 @@ use trackway_answers::failure::Failure;
 use trackway_answers::whatif::LayoutArguments;
 use trackway_report::{Report, Value};
 
+use crate::prediction::Sides;
+use crate::source_line::SourceLine;
+
 /// A card that was advised, or a change that was asked for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wanted {
@@ -14,6 +17,8 @@ pub struct Wanted {
     pub title: String,
     /// The part of the time that it saves, as it was advised.
     pub saves: Option<f64>,
+    /// Estimated cycles, as it was advised.
+    pub cycles: Option<Sides>,
     pub edit: Edit,
 }
 
@@ -24,6 +29,8 @@ pub enum Edit {
     Layout(String, Change),
     /// Large blocks ask for huge pages.
     HugePages,
+    /// What a line looks up is asked for ahead.
+    Prefetch(SourceLine),
     /// Nothing that a machine knows how to write.
     Unknown,
 }
@@ -32,6 +39,8 @@ pub enum Edit {
 const BEFORE_OPTIONS: usize = 2;
 /// The change of a card on pages.
 const HUGE_PAGES: &str = "huge pages";
+/// The change of a card that asks for what will be looked up.
+const PREFETCH: &str = "prefetch";
 const AROUND: [&str; 2] = ["--time", "TRACE"];
 
 /// All cards of a report, in their order.
@@ -50,8 +59,13 @@ pub fn of(advice: &Report) -> Vec<Wanted> {
                 Some(Value::Real(share)) => Some(share),
                 _ => None,
             },
+            cycles: table
+                .integer("cycles_before", row)
+                .zip(table.integer("cycles_after", row))
+                .map(|(before, after)| Sides { before, after }),
             edit: match text("change").as_str() {
                 HUGE_PAGES => Edit::HugePages,
+                PREFETCH => text("place").parse().map_or(Edit::Unknown, Edit::Prefetch),
                 _ => layout_of(card.text("next", 0).unwrap_or_default()),
             },
         }
@@ -80,13 +94,21 @@ fn layout_of(next: &str) -> Edit {
 ///
 /// # Errors
 /// If an option isn't written as it must be.
-pub fn asked(layouts: &LayoutArguments) -> Result<Vec<Wanted>, Failure> {
+pub fn asked(layouts: &LayoutArguments, prefetch: Option<&SourceLine>) -> Result<Vec<Wanted>, Failure> {
     let changes = layouts.changes()?;
     let wanted = changes.into_iter().map(|(structure, change)| Wanted {
         card: None,
         title: change.options(&structure, layouts.link()),
         saves: None,
+        cycles: None,
         edit: Edit::Layout(structure, change),
     });
-    Ok(wanted.collect())
+    let prefetch = prefetch.map(|line| Wanted {
+        card: None,
+        title: format!("prefetch at {line}"),
+        saves: None,
+        cycles: None,
+        edit: Edit::Prefetch(line.clone()),
+    });
+    Ok(wanted.chain(prefetch).collect())
 }

@@ -10,6 +10,7 @@ use trackway_trace::Trace;
 
 use crate::edits::{distinction, Edits};
 use crate::refusal::{Possibly, Refusal};
+use crate::source_line::SourceLine;
 use crate::structure::above_comments;
 use crate::uses::{Span, Use, What};
 
@@ -18,18 +19,10 @@ const LEAST_BYTES: u64 = 4 << 20;
 /// The prediction is for all memory, so nearly all must be in large blocks.
 const LEAST_SHARE: f64 = 0.8;
 
-/// Where the program allocated large blocks.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Site {
-    /// The end of the file's path, as the trace has it.
-    file: String,
-    line: usize,
-}
-
 /// The sites of large blocks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Large {
-    sites: BTreeSet<Site>,
+    sites: BTreeSet<SourceLine>,
     /// Their part of all bytes that were allocated.
     share: f64,
 }
@@ -52,7 +45,7 @@ fn large(table: &Table) -> Large {
     let count = |column, row| table.integer(column, row).unwrap_or(0);
     let bytes = |row: &usize| count("allocated_bytes", *row);
     let is_large = |row: &usize| bytes(row) / count("allocations", *row).max(1) >= LEAST_BYTES;
-    let site = |row| Site {
+    let site = |row| SourceLine {
         file: table.text("file", row).unwrap_or_default().to_owned(),
         line: usize::try_from(count("line", row)).unwrap_or(0),
     };
@@ -79,14 +72,14 @@ pub fn edits(large: &Large, calls: &BTreeSet<Use>) -> Possibly<Edits> {
     let mut reasons = Vec::new();
     let mut calls_of_large = Vec::new();
     for site in sites {
-        let here: Vec<&Use> = calls.iter().filter(|call| is_at(call, site)).collect();
+        let here: Vec<&Use> = calls.iter().filter(|call| site.has(call)).collect();
         match here[..] {
             [call] => match wrapping(call) {
                 Ok(wrapping) => calls_of_large.push((call.file.as_str(), wrapping)),
                 Err(reason) => reasons.push(reason),
             },
             _ => {
-                let place = Some(format!("{}:{}", site.file, site.line));
+                let place = Some(site.to_string());
                 let why = format!(
                     "{} calls of allocators are here that take sizes alone, not one",
                     here.len()
@@ -107,11 +100,6 @@ pub fn edits(large: &Large, calls: &BTreeSet<Use>) -> Possibly<Edits> {
     }
     define(&wrapped, &mut edits)?;
     Ok(edits)
-}
-
-fn is_at(call: &Use, site: &Site) -> bool {
-    let ends = call.file.strip_suffix(site.file.trim_start_matches("./"));
-    call.line == site.line && ends.is_some_and(|before| before.is_empty() || before.ends_with('/'))
 }
 
 /// The allocator's name and its place, the number of its arguments, and the function around the call.

@@ -1,5 +1,6 @@
 //! What a change gains, as it can be made.
 
+use trackway_analysis::cache::Caches;
 use trackway_answers::failure::Failure;
 use trackway_answers::kept::{self, KeepingArguments};
 use trackway_answers::output::OutputArguments;
@@ -30,16 +31,27 @@ impl Sides {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prediction {
     pub cycles: Sides,
-    /// Misses of the cache of that level.
-    pub misses: Sides,
+    /// None if the change only has lines come earlier.
+    pub misses: Option<Misses>,
+}
+
+/// Misses of the cache of a level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Misses {
     pub level: u64,
+    pub sides: Sides,
 }
 
 /// `options`: of `trackway whatif`.
 ///
 /// # Errors
 /// If the change can't be simulated.
-pub fn of(options: &str, machine: &MachineArguments, trace: &Trace) -> Result<Prediction, Failure> {
+pub fn of(
+    options: &str,
+    caches: Option<&Caches>,
+    machine: &MachineArguments,
+    trace: &Trace,
+) -> Result<Prediction, Failure> {
     let mut words = shlex::split(options).unwrap_or_default();
     let huge_pages = words.iter().any(|word| word == HUGE_PAGES);
     words.retain(|word| word != HUGE_PAGES);
@@ -47,7 +59,7 @@ pub fn of(options: &str, machine: &MachineArguments, trace: &Trace) -> Result<Pr
         trace: trace.path().into(),
         layouts: LayoutArguments::of_words(&words)?,
         huge_pages,
-        cache: None,
+        cache: caches.cloned(),
         cache_before: None,
         sort: None,
         time: TimeArguments {
@@ -77,7 +89,9 @@ fn in_report(report: &Report) -> Option<Prediction> {
         .find(|level| named(&format!("L{level} misses")).is_some())?;
     Some(Prediction {
         cycles: sides(named("estimated cycles")?)?,
-        misses: sides(named(&format!("L{level} misses"))?)?,
-        level,
+        misses: Some(Misses {
+            level,
+            sides: sides(named(&format!("L{level} misses"))?)?,
+        }),
     })
 }

@@ -91,7 +91,9 @@ pub fn gains(
         return Ok(false);
     }
     let seconds = timed(&before, &after, run)?;
-    let level = predicted.map_or(USUAL_LEVEL, |predicted| predicted.level);
+    let level = predicted
+        .and_then(|predicted| predicted.misses)
+        .map_or(USUAL_LEVEL, |misses| misses.level);
     let misses = Sides {
         before: before.recorded(run)?.misses_of(level)?,
         after: after.recorded(run)?.misses_of(level)?,
@@ -133,20 +135,20 @@ fn timed(before: &Tree, after: &Tree, run: &str) -> Result<(f64, f64), Failure> 
 }
 
 fn say_result(predicted: Option<&Prediction>, level: u64, misses: Sides, (before, after): (f64, f64)) {
-    let foreseen = |text: &dyn Fn(&Prediction) -> String| {
-        let text = predicted.map(text);
+    let foreseen = |text: &dyn Fn(&Prediction) -> Option<String>| {
+        let text = predicted.and_then(text);
         text.map_or(String::new(), |text| format!(" {text} predicted,"))
     };
     output::say(format!(
         "L{level} misses: {} before,{} {} after ({} fewer)",
         grouped(misses.before),
-        foreseen(&|predicted| grouped(predicted.misses.after)),
+        foreseen(&|predicted| predicted.misses.map(|misses| grouped(misses.sides.after))),
         grouped(misses.after),
         percent(misses.saved())
     ));
     output::say(format!(
         "seconds: {before:.3} before,{} {after:.3} after ({} saved)",
-        foreseen(&|predicted| format!("{:.3}", before * (1.0 - predicted.cycles.saved()))),
+        foreseen(&|predicted| Some(format!("{:.3}", before * (1.0 - predicted.cycles.saved())))),
         percent((before - after) / before.max(f64::MIN_POSITIVE)),
     ));
 }

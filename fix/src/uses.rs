@@ -116,6 +116,22 @@ pub enum What {
     Bound,
     /// `main` is named, so it may run more than once.
     MainAgain,
+    LookUp(LookUp),
+}
+
+/// Something whose place follows from what a loop reads at its variable.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+pub struct LookUp {
+    /// What is looked up some iterations later; empty if a macro writes it.
+    pub address: String,
+    /// True as long as the loop goes on until then.
+    pub guard: String,
+    /// The loop's body.
+    pub body: Option<Span>,
+    /// The body has braces.
+    pub compound: bool,
+    /// Why it can't be asked for ahead.
+    pub reasons: Vec<String>,
 }
 
 /// Where objects are, or are passed by value.

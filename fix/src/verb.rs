@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
+use trackway_analysis::cache::Caches;
 use trackway_answers::advise::AdviseArguments;
 use trackway_answers::failure::Failure;
 use trackway_answers::kept::{self, KeepingArguments};
@@ -19,16 +20,18 @@ use trackway_report::percent;
 use trackway_trace::output_file::Existing;
 use trackway_trace::Trace;
 
-use crate::asking;
+use crate::asking::{self, Subject};
 use crate::cards::{self, Edit, Wanted};
 use crate::change::{self, Made};
 use crate::commands::{self, Command};
 use crate::edits::Changed;
 use crate::huge;
 use crate::prediction::{self, Prediction};
+use crate::prefetch;
 use crate::prove::{self, ProveArguments};
 use crate::public::Patterns;
 use crate::refusal::Refusal;
+use crate::source_line::SourceLine;
 
 const NOTHING_MADE: u8 = 1;
 const USUAL_LINE_BYTES: u64 = 64;
@@ -52,10 +55,13 @@ pub struct FixArguments {
     /// The trace
     pub trace: PathBuf,
     /// The number of a card of `trackway advise` [default: the first that a patch can be made of]
-    #[arg(value_name = "CARD", conflicts_with_all = ["split", "reorder", "pad", "align", "soa"])]
+    #[arg(value_name = "CARD", conflicts_with_all = ["split", "reorder", "pad", "align", "soa", "prefetch"])]
     pub card: Option<usize>,
     #[command(flatten)]
     pub layouts: LayoutArguments,
+    /// Ask for what a line looks up some iterations before it is needed
+    #[arg(long, value_name = "FILE:LINE")]
+    pub prefetch: Option<SourceLine>,
     /// The folder of a compile_commands.json [default: the program's debugging information says how it was compiled]
     #[arg(short = 'p', long, value_name = "FOLDER")]
     pub commands: Option<PathBuf>,
@@ -70,6 +76,9 @@ pub struct FixArguments {
     pub force: bool,
     #[command(flatten)]
     pub prove: ProveArguments,
+    /// Caches to simulate, as for `report` [default: those of the machine that recorded]
+    #[arg(long, value_name = "CACHES", value_parser = Caches::described_by)]
+    pub cache: Option<Caches>,
     #[command(flatten)]
     pub machine: MachineArguments,
     #[command(flatten)]
@@ -124,14 +133,14 @@ pub fn run(arguments: FixArguments) -> Result<ExitCode, Failure> {
 }
 
 fn wanted(arguments: &FixArguments) -> Result<Vec<Wanted>, Failure> {
-    let asked = cards::asked(&arguments.layouts)?;
+    let asked = cards::asked(&arguments.layouts, arguments.prefetch.as_ref())?;
     arguments.machine.prepare()?;
     if !asked.is_empty() {
         return Ok(asked);
     }
     let advise = AdviseArguments {
         trace: arguments.trace.clone(),
-        cache: None,
+        cache: arguments.cache.clone(),
         machine: arguments.machine.clone(),
         output: OutputArguments::default(),
         slice: SliceArguments::default(),
@@ -158,13 +167,20 @@ fn patch_of(
     let title = format!("{card}{}", wanted.title);
     let made = match &wanted.edit {
         Edit::Unknown => Err(vec![Refusal::new("no patch is known for such a change")]),
-        Edit::HugePages => huge::edits(&huge::blocks(trace)?, &asking::uses_of("", units)?)
-            .map(|edits| (edits, "--huge-pages".to_owned())),
+        Edit::HugePages => huge::edits(
+            &huge::blocks(trace)?,
+            &asking::found(Subject::Allocations, units)?,
+        )
+        .map(|edits| (edits, Some("--huge-pages".to_owned()))),
+        Edit::Prefetch(line) => {
+            let found = asking::found(prefetch::subject(line), units)?;
+            prefetch::edits(line, &found).map(|edits| (edits, None))
+        }
         Edit::Layout(structure, change) => {
-            let uses = asking::uses_of(structure, units)?;
+            let uses = asking::found(Subject::Structure(structure), units)?;
             let is_public = |file: &str| public.matches(file);
             let made = change::made(structure, change, &uses, USUAL_LINE_BYTES, is_public);
-            made.map(|Made { edits, link }| (edits, change.options(structure, link)))
+            made.map(|Made { edits, link }| (edits, Some(change.options(structure, link))))
         }
     };
     match made {
@@ -175,13 +191,17 @@ fn patch_of(
         }
         Ok((edits, options)) => {
             let files = edits.applied().map_err(|error| Failure::new(error.to_string()))?;
-            let predicted = predicted(&options, &wanted, arguments, trace)?;
+            let predicted = predicted(options.as_deref(), &wanted, arguments, trace)?;
+            let options = options.map_or(String::new(), |options| format!(" ({options})"));
             output::say(match &predicted {
                 Ok(predicted) => format!(
-                    "{title}: predicted to save {} of the time, and {} of the L{} misses ({options})",
+                    "{title}: predicted to save {} of the time{}{options}",
                     percent(predicted.cycles.saved()),
-                    percent(predicted.misses.saved()),
-                    predicted.level
+                    predicted.misses.map_or(String::new(), |misses| format!(
+                        ", and {} of the L{} misses",
+                        percent(misses.sides.saved()),
+                        misses.level
+                    )),
                 ),
                 Err(why) => format!("{title}: what it saves can't be predicted: {why}"),
             });
@@ -207,14 +227,19 @@ fn say_reasons(reasons: &[Refusal]) {
     }
 }
 
-/// The user may want a change of which nothing can be said; a card was simulated before.
+/// The user may want a change of which nothing can be said; a card was simulated before. `options`: of `whatif`, which doesn't
+/// know all changes.
 fn predicted(
-    options: &str,
+    options: Option<&str>,
     wanted: &Wanted,
     arguments: &FixArguments,
     trace: &Trace,
 ) -> Result<Result<Prediction, Failure>, Failure> {
-    match prediction::of(options, &arguments.machine, trace) {
+    let Some(options) = options else {
+        let known = wanted.cycles.map(|cycles| Prediction { cycles, misses: None });
+        return Ok(known.ok_or_else(|| Failure::new("only cards of `trackway advise` say so")));
+    };
+    match prediction::of(options, arguments.cache.as_ref(), &arguments.machine, trace) {
         Err(failure) if wanted.card.is_some() => Err(failure),
         predicted => Ok(predicted),
     }

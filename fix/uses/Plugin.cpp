@@ -1,6 +1,8 @@
 // A plug-in for clang (-fplugin=): writes what a translation unit does with a structure to a file, as JSON. With an
 // empty name, it writes the calls of allocators. -fplugin-arg-TrackwayUses-type=NAME and
-// -fplugin-arg-TrackwayUses-output=FILE name both.
+// -fplugin-arg-TrackwayUses-output=FILE name both. With -fplugin-arg-TrackwayUses-line=LINE and
+// -fplugin-arg-TrackwayUses-distance=ITERATIONS it writes the look-ups of that line of any file instead.
+#include "LookUps.h"
 #include "Uses.h"
 
 #include "clang/Frontend/CompilerInstance.h"
@@ -17,6 +19,19 @@ namespace {
 
 struct Request {
     std::string Type, Output;
+    /// 0: uses of the type, not look-ups.
+    unsigned Line = 0, Distance = 0;
+
+    llvm::json::Array found(ASTContext &Context) const {
+        if (Line == 0) {
+            trackway::Uses Uses(Context, Type);
+            Uses.TraverseDecl(Context.getTranslationUnitDecl());
+            return Uses.take();
+        }
+        trackway::LookUps LookUps(Context, Line, Distance);
+        LookUps.TraverseDecl(Context.getTranslationUnitDecl());
+        return LookUps.take();
+    }
 };
 
 class Consumer : public ASTConsumer {
@@ -24,11 +39,9 @@ class Consumer : public ASTConsumer {
     explicit Consumer(Request Asked) : Asked(std::move(Asked)) {}
 
     void HandleTranslationUnit(ASTContext &Context) override {
-        trackway::Uses Uses(Context, Asked.Type);
-        Uses.TraverseDecl(Context.getTranslationUnitDecl());
         std::error_code Error;
         llvm::raw_fd_ostream Out(Asked.Output, Error);
-        Out << llvm::json::Value(Uses.take()) << '\n';
+        Out << llvm::json::Value(Asked.found(Context)) << '\n';
         Out.close();
         if (!Error)
             Error = Out.error();
@@ -51,13 +64,18 @@ class Action : public PluginASTAction {
     }
 
     bool ParseArgs(const CompilerInstance &, const std::vector<std::string> &Arguments) override {
+        bool AreNumbers = true;
         for (llvm::StringRef Argument : Arguments) {
             if (Argument.consume_front("type="))
                 Asked.Type = Argument.str();
             else if (Argument.consume_front("output="))
                 Asked.Output = Argument.str();
+            else if (Argument.consume_front("line="))
+                AreNumbers &= !Argument.getAsInteger(10, Asked.Line);
+            else if (Argument.consume_front("distance="))
+                AreNumbers &= !Argument.getAsInteger(10, Asked.Distance);
         }
-        return !Asked.Output.empty();
+        return AreNumbers && !Asked.Output.empty();
     }
 
     ActionType getActionType() override { return AddBeforeMainAction; }

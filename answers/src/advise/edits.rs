@@ -114,6 +114,12 @@ fn words(kind: Kind) -> Words {
             unless: "the order of the results counts, or the indices are used once and sorting them costs more",
             next: "sort the indices, or do the look-ups in blocks of neighbouring indices, and measure",
         },
+        Kind::Prefetch => Words {
+            change: "prefetch",
+            bound: "",
+            unless: "other input fits the caches: then the added instructions cost more than they save; or the indices end elsewhere than here",
+            next: "ask for what is needed 16 iterations later (__builtin_prefetch, where the index is within bounds), and measure",
+        },
         Kind::LinesOfTheirOwn => Words {
             change: "lines of its own",
             bound: "",

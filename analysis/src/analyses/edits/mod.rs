@@ -6,6 +6,7 @@ mod elements;
 mod fields;
 mod loops;
 mod pool;
+mod prefetch;
 mod private;
 mod shrunk;
 mod simulate;
@@ -21,6 +22,7 @@ use trackway_trace::{Batch, LocationId, SiteId, Trace};
 use crate::engine::Observer;
 use crate::model::site_counts::SiteCounters;
 use crate::model::time::Machine;
+pub use prefetch::ITERATIONS as PREFETCH_ITERATIONS;
 use simulate::{simulate, Output};
 
 /// An edit is looked at where its accesses take at least this part of the estimated time.
@@ -63,6 +65,8 @@ pub enum Kind {
     NeverRead,
     /// A member or an array of numbers gets a type of fewer bytes.
     SmallerType,
+    /// Lines are asked for some iterations before they are needed.
+    Prefetch,
     /// Another loop of a nest goes innermost.
     Interchange,
     /// A nest of loops goes over its arrays in blocks.
@@ -104,6 +108,7 @@ impl Subject<'_> {
         edits.extend(loops::edits(self));
         edits.extend(visits::edits(self));
         edits.extend(fields::edits(self));
+        edits.extend(prefetch::edits(self));
         edits.sort_by(|first, second| second.part.total_cmp(&first.part));
         edits.truncate(MOST_EDITS);
         edits

@@ -80,20 +80,22 @@ impl Output<'_> {
     }
 }
 
-/// Sites that a program doesn't have: a load and a store whose addresses are known.
+/// Sites that a program doesn't have: a load, a store and a prefetch whose addresses are known.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PlainSites {
     pub load: SiteId,
     pub store: SiteId,
+    pub prefetch: SiteId,
 }
 
 impl PlainSites {
-    /// They come after the program's own, as those of [`TimedSites::with_pointers`].
+    /// They come after the program's own, as those of [`TimedSites::with_pointers`] and [`TimedSites::with_prefetch`].
     pub fn of(program: &Program) -> PlainSites {
         let count = program.sites.len() as u32;
         PlainSites {
             load: SiteId(count),
             store: SiteId(count + 1),
+            prefetch: SiteId(count + 2),
         }
     }
 }
@@ -195,7 +197,7 @@ impl Analysis for Simulated<'_> {
         own.map(|number| {
             let mut simulations = Simulations::new(&Caches::none(), Some(self.machine));
             simulations.take_sites(stores_with_plain(program), || {
-                TimedSites::of(program).with_pointers()
+                TimedSites::of(program).with_pointers().with_prefetch()
             });
             One {
                 number,
@@ -239,5 +241,5 @@ impl Analysis for Simulated<'_> {
 /// Whether each site stores, those of [`PlainSites`] among them.
 fn stores_with_plain(program: &Program) -> Vec<bool> {
     let sites = program.sites.iter().map(|site| stores(site.kind));
-    sites.chain([false, true]).collect()
+    sites.chain([false, true, false]).collect()
 }

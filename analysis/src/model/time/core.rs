@@ -39,6 +39,8 @@ pub(super) enum Kind {
     Store,
     /// It ends before anything after it begins.
     Atomic,
+    /// It asks for a line, and waits for nothing but its address.
+    Prefetch,
 }
 
 /// What came of an access in the caches.
@@ -178,12 +180,13 @@ impl Core {
                 (before + own_ns).max(self.entered)
             }
             Kind::Load => (before + own_ns).max(done),
+            Kind::Prefetch => (before + own_ns).max(self.entered),
             Kind::Atomic => {
                 self.full_until = self.full_until.max(done);
                 (before + own_ns).max(done)
             }
         };
-        if work.kind != Kind::Store {
+        if matches!(work.kind, Kind::Load | Kind::Atomic) {
             let value = Value {
                 position: self.position,
                 arrived: done,
@@ -504,6 +507,24 @@ mod tests {
         assert!((few - 80.0).abs() < 1.0, "{few}");
         let many = time(10_000, &store, &from(MEMORY));
         assert!((many / 10_000.0 - 10.0).abs() < 0.5, "{many}");
+    }
+
+    #[test]
+    fn a_prefetch_holds_up_nothing_and_its_line_is_on_its_way() {
+        let (costs, mut core) = (costs(), Core::new(1, 1));
+        let prefetch = Work {
+            kind: Kind::Prefetch,
+            ..load(&[], 2.0)
+        };
+        let far = Served {
+            line: 1,
+            ..from(MEMORY)
+        };
+        let asked = core.access(&costs, &prefetch, &far, MEMORY);
+        assert!((asked - 2.0).abs() < 0.1, "{asked}");
+        let near = Served { line: 1, ..from(0) };
+        let waited = core.access(&costs, &load(&[], 60.0), &near, MEMORY);
+        assert!((waited - 100.0).abs() < 1.0, "{waited}");
     }
 
     #[test]

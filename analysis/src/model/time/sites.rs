@@ -12,6 +12,21 @@ use crate::model::site_types::{site_types, SiteTypes, NO_TYPE};
 /// memory.
 const USUAL_INSTRUCTIONS: f64 = 3.0;
 
+/// The prefetch, the place of its index, its address, and a comparison with a jump.
+const PREFETCH_INSTRUCTIONS: u32 = 4;
+const NO_TYPES: SiteTypes = SiteTypes {
+    accessed: NO_TYPE,
+    pointed_to: NO_TYPE,
+};
+
+/// What is executed for an access whose address is known.
+fn alone(instructions: u32) -> SiteWork {
+    SiteWork {
+        instructions,
+        ..SiteWork::default()
+    }
+}
+
 /// The sites of a program as the model of time needs them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TimedSites {
@@ -46,6 +61,15 @@ impl TimedSites {
     }
 
     fn push(&mut self, kind: AccessKind, work: Option<&SiteWork>, types: &SiteTypes) {
+        let kind = match kind {
+            AccessKind::AtomicReadModifyWrite | AccessKind::AtomicCompareExchange => Kind::Atomic,
+            kind if stores(kind) => Kind::Store,
+            _ => Kind::Load,
+        };
+        self.push_as(kind, work, types);
+    }
+
+    fn push_as(&mut self, kind: Kind, work: Option<&SiteWork>, types: &SiteTypes) {
         let first = self.loads.len() as u32;
         let loads = work.iter().flat_map(|work| &work.loads);
         self.loads.extend(loads.map(|load| load.0));
@@ -57,26 +81,20 @@ impl TimedSites {
             loads: first..self.loads.len() as u32,
             pointer: known(types.accessed).filter(|_| from_elsewhere),
             loads_pointer_to: known(types.pointed_to),
-            kind: match kind {
-                AccessKind::AtomicReadModifyWrite | AccessKind::AtomicCompareExchange => Kind::Atomic,
-                kind if stores(kind) => Kind::Store,
-                _ => Kind::Load,
-            },
+            kind,
         });
     }
 
     /// With a site that loads a pointer to a split-off part, and one that stores it.
     pub fn with_pointers(mut self) -> TimedSites {
-        let nothing = SiteTypes {
-            accessed: NO_TYPE,
-            pointed_to: NO_TYPE,
-        };
-        let alone = SiteWork {
-            instructions: 1,
-            ..SiteWork::default()
-        };
-        self.push(AccessKind::Load, Some(&alone), &nothing);
-        self.push(AccessKind::Store, Some(&alone), &nothing);
+        self.push_as(Kind::Load, Some(&alone(1)), &NO_TYPES);
+        self.push_as(Kind::Store, Some(&alone(1)), &NO_TYPES);
+        self
+    }
+
+    /// With a site that asks for a line, if the place of its index is within an array's bounds.
+    pub fn with_prefetch(mut self) -> TimedSites {
+        self.push_as(Kind::Prefetch, Some(&alone(PREFETCH_INSTRUCTIONS)), &NO_TYPES);
         self
     }
 
@@ -86,7 +104,7 @@ impl TimedSites {
 
     #[inline(always)]
     pub fn is_store(&self, site: usize) -> bool {
-        self.sites[site].kind != Kind::Load
+        matches!(self.sites[site].kind, Kind::Store | Kind::Atomic)
     }
 
     /// Instructions until the access has ended, and what could be executed while it waits in the meantime.

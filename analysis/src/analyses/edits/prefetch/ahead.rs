@@ -1,0 +1,250 @@
+//! The accesses of a program that asks for elements before it needs them.
+
+use std::collections::{BTreeSet, HashMap};
+
+use trackway_trace::{Batch, Piece, Program, SiteId, StringId};
+
+use super::super::simulate::{each_access, Output, PlainSites};
+use super::super::Rewrite;
+use crate::model::site_counts::group::{self, FieldKey};
+
+/// How far ahead: more than the misses that a core has at once, and few enough for their lines to stay in the first cache.
+pub const ITERATIONS: usize = 16;
+/// What isn't known so long before for this part of the elements isn't read one after the other.
+const LEAST_FORESEEN: f64 = 0.5;
+/// Indices that lie farther apart aren't read one after the other.
+const LONGEST_STRIDE: u64 = 4096;
+const LINE_BYTES: u64 = 64;
+/// Sources of one element's address that are looked at.
+const MOST_SOURCES: usize = 4;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    None,
+    Element,
+    /// It loads from the source of that number.
+    Source(usize),
+}
+
+/// What the sites of a program are to such look-ups.
+#[derive(Debug, Clone)]
+pub(super) struct Roles {
+    by_site: Vec<Role>,
+    plain: PlainSites,
+}
+
+impl Roles {
+    /// Loads of the same field in the same line are one source: a compiler may have made several of one.
+    pub fn of(program: &Program, elements: &BTreeSet<SiteId>, sources: &BTreeSet<SiteId>) -> Roles {
+        let mut numbers: HashMap<(FieldKey, (StringId, u32)), usize> = HashMap::new();
+        let mut by_site = vec![Role::None; program.sites.len()];
+        for element in elements {
+            by_site[element.index()] = Role::Element;
+        }
+        // An index may be looked up itself, by a pointer to all indices.
+        for source in sources {
+            let site = program.site(*source);
+            let key = (group::field_key(program, site), group::line_key(program, site));
+            let next = numbers.len();
+            let number = *numbers.entry(key).or_insert(next);
+            if number < MOST_SOURCES {
+                by_site[source.index()] = Role::Source(number);
+            }
+        }
+        Roles {
+            by_site,
+            plain: PlainSites::of(program),
+        }
+    }
+
+    fn concern(&self, site: SiteId) -> bool {
+        self.by_site[site.index()] != Role::None
+    }
+}
+
+/// An access of an element, and how many loads of each source came before it in the batch.
+#[derive(Debug)]
+struct Element {
+    address: u64,
+    length: u64,
+    before: [u32; MOST_SOURCES],
+}
+
+/// Loads of a source.
+#[derive(Debug, Clone, Default)]
+struct Source {
+    loads: Vec<(u64, u64)>,
+}
+
+impl Source {
+    /// By how much most of its loads follow each other, and how many do.
+    fn stride(&self) -> (u64, usize) {
+        let steps = || {
+            self.loads
+                .windows(2)
+                .map(|pair| pair[1].0.wrapping_sub(pair[0].0))
+        };
+        // The majority, if there is one (Boyer and Moore, 1981).
+        let (mut most, mut lead) = (0, 0_usize);
+        for step in steps() {
+            match (step == most, lead) {
+                (true, _) => lead += 1,
+                (false, 0) => (most, lead) = (step, 1),
+                (false, _) => lead -= 1,
+            }
+        }
+        (most, steps().filter(|step| *step == most).count())
+    }
+
+    /// The load so many iterations after that one, if the loop goes on until then.
+    fn ahead(&self, number: usize, stride: u64) -> Option<(u64, u64)> {
+        let (now, _) = *self.loads.get(number)?;
+        let then = *self.loads.get(number + ITERATIONS)?;
+        (then.0 == now.wrapping_add(stride.wrapping_mul(ITERATIONS as u64))).then_some(then)
+    }
+}
+
+/// Asks for elements when those of `ITERATIONS` before are needed. A batch ends what can be foreseen.
+pub(super) struct Ahead {
+    roles: Roles,
+    elements: u64,
+    foreseen: u64,
+}
+
+impl Ahead {
+    pub fn new(roles: Roles) -> Ahead {
+        Ahead {
+            roles,
+            elements: 0,
+            foreseen: 0,
+        }
+    }
+
+    fn survey(&self, batch: &Batch) -> (Vec<Source>, Vec<Element>) {
+        let mut sources = vec![Source::default(); MOST_SOURCES];
+        let mut elements = Vec::new();
+        for piece in batch.pieces() {
+            if !self.concerns(batch, &piece) {
+                continue;
+            }
+            each_access(batch, piece, |(site, address, length)| {
+                match self.roles.by_site[site.index()] {
+                    Role::None => (),
+                    Role::Source(number) => sources[number].loads.push((address, length)),
+                    Role::Element => elements.push(Element {
+                        address,
+                        length,
+                        before: std::array::from_fn(|number| sources[number].loads.len() as u32),
+                    }),
+                }
+            });
+        }
+        (sources, elements)
+    }
+
+    fn concerns(&self, batch: &Batch, piece: &Piece) -> bool {
+        match piece {
+            Piece::Accesses(_) => true,
+            Piece::Run(run) => batch.lanes(run).iter().any(|lane| self.roles.concern(lane.site)),
+        }
+    }
+}
+
+/// The source whose loads follow each other by a stride, if there is one.
+fn foreseeing(sources: &[Source]) -> Option<(usize, u64)> {
+    let strides = sources.iter().map(Source::stride).enumerate();
+    let regular = strides.filter(|(number, (stride, count))| {
+        let is_near = (1..=LONGEST_STRIDE).contains(stride.min(&stride.wrapping_neg()));
+        is_near && 2 * count > sources[*number].loads.len()
+    });
+    let most = regular.max_by_key(|(_, (_, count))| *count)?;
+    Some((most.0, most.1 .0))
+}
+
+impl Rewrite for Ahead {
+    fn take(&mut self, batch: &Batch, to: &mut Output) {
+        let (sources, elements) = self.survey(batch);
+        self.elements += elements.len() as u64;
+        let foreseeing = foreseeing(&sources);
+        let plain = self.roles.plain;
+        let (mut done, mut next) = (0, 0);
+        let mut foreseen = 0;
+        for piece in batch.pieces() {
+            if !self.concerns(batch, &piece) {
+                if let Piece::Run(run) = piece {
+                    to.run(batch.lanes(run), run.count);
+                }
+                continue;
+            }
+            each_access(batch, piece, |(site, address, length)| {
+                to.access(site, address, length);
+                let Some((number, stride)) = foreseeing else {
+                    return;
+                };
+                if self.roles.by_site[site.index()] != Role::Source(number) {
+                    return;
+                }
+                done += 1;
+                let Some((index, bytes)) = sources[number].ahead(done - 1, stride) else {
+                    return;
+                };
+                let wanted = (done + ITERATIONS) as u32;
+                let is_earlier = |element: &&Element| element.before[number] < wanted;
+                next += elements[next..].iter().take_while(is_earlier).count();
+                let own = elements[next..]
+                    .iter()
+                    .take_while(|element| element.before[number] == wanted);
+                let mut line = None;
+                for element in own {
+                    foreseen += 1;
+                    if line.is_none() {
+                        to.access(plain.load, index, bytes);
+                    }
+                    if line.replace(element.address / LINE_BYTES) != Some(element.address / LINE_BYTES) {
+                        to.access(plain.prefetch, element.address, element.length);
+                    }
+                }
+            });
+        }
+        self.foreseen += foreseen;
+    }
+
+    fn objection(&self) -> Option<String> {
+        (self.foreseen as f64 <= LEAST_FORESEEN * self.elements as f64).then(|| {
+            format!(
+                "its address is known {ITERATIONS} iterations before in {} of its accesses only",
+                trackway_report::percent(self.foreseen as f64 / self.elements.max(1) as f64)
+            )
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(addresses: impl IntoIterator<Item = u64>) -> Source {
+        Source {
+            loads: addresses.into_iter().map(|address| (address, 4)).collect(),
+        }
+    }
+
+    #[test]
+    fn indices_are_read_one_after_the_other() {
+        let down = source((0..100).map(|index| 4000 - 4 * index));
+        let constant = source([64; 100]);
+        let by_chance = source((0..100).map(|index| index * index * 64));
+        let all = [constant, by_chance, down];
+        assert_eq!(foreseeing(&all), Some((2, 4_u64.wrapping_neg())));
+        assert_eq!(foreseeing(&all[..2]), None);
+    }
+
+    #[test]
+    fn a_loop_that_ends_before_foresees_nothing() {
+        let two = source((0..20).chain(1000..1020).map(|index| 4 * index));
+        assert_eq!(two.ahead(0, 4), Some((64, 4)));
+        assert_eq!(two.ahead(4, 4), None, "the loop has ended by then");
+        assert_eq!(two.ahead(20, 4), Some((4064, 4)));
+        assert_eq!(two.ahead(30, 4), None, "the batch ends");
+    }
+}
