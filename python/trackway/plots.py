@@ -22,6 +22,8 @@ Draw: TypeAlias = "Callable[[Table, Rows, Axes], None]"
 MOST_BARS = 15
 MOST_LINES = 8
 """Lines of a chart, and owners of memory in a heat map: more could not be told apart."""
+_LEAST_PART = 20
+"""The height of a heat map, divided by the least height of an owner."""
 _NAME_CHARACTERS = 40
 _MEASURES = ("count", "bytes", "share", "rate", "change")
 _BAR, _GREY = "#3b6ea8", "#f2f2f2"
@@ -67,7 +69,11 @@ def picture_of(table: Table) -> Draw | None:
         return _miss_ratio_curve
     if "from_ns" in units or "from_access" in units:
         return _series
-    return _bars if _label(table) and _measure(table) else None
+    label, measure = _label(table), _measure(table)
+    # A name after the numbers names no row: such a table is a record.
+    names = table.column_names
+    is_ranking = label is not None and measure is not None and names.index(label) < names.index(measure)
+    return _bars if is_ranking else None
 
 
 def _label(table: Table) -> str | None:
@@ -143,7 +149,10 @@ def _series(table: Table, rows: Rows, axes: Axes) -> None:
     axes.set_ylim(bottom=0)
     axes.yaxis.set_major_formatter(_formatter(table.units[measures[0]]))
     axes.grid(alpha=0.3)
-    axes.legend(fontsize=8)
+    if len(axes.get_lines()) > 1:
+        axes.legend(fontsize=8)
+    else:
+        axes.set_ylabel(table.titles[measures[0]])
 
 
 def _series_measures(table: Table, time: str) -> list[str]:
@@ -170,9 +179,11 @@ def _heat_map(table: Table, rows: Rows, axes: Axes) -> None:
     columns = max((cell["from_ns"] - first) // width for cell in cells) + 1
     tops: dict[Any, int] = {}
     height = 0
+    # A single variable would otherwise be too thin to be seen, and to have a name.
+    least = sum(_granules(own, granule) for _, own in owners) // _LEAST_PART + 1
     for owner, own in owners:
         tops[owner] = height
-        height += _granules(own, granule)
+        height += max(_granules(own, granule), least)
     counts = np.zeros((height, columns))
     for owner, own in owners:
         low = min(cell["address"] for cell in own)
@@ -184,7 +195,7 @@ def _heat_map(table: Table, rows: Rows, axes: Axes) -> None:
     norm = LogNorm(1, max(float(counts.max()), 2))
     image = axes.imshow(shown, aspect="auto", extent=extent, norm=norm, cmap=_HEAT, interpolation="nearest")
     axes.set_facecolor(_GREY)
-    middles = [tops[owner] + _granules(own, granule) / 2 for owner, own in owners]
+    middles = [tops[owner] + max(_granules(own, granule), least) / 2 for owner, own in owners]
     axes.set_yticks(middles, [_shortened(own[0]["name"]) for _, own in owners])
     for top in list(tops.values())[1:]:
         axes.axhline(top, color="white", linewidth=1)

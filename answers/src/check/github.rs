@@ -1,4 +1,4 @@
-//! What a check found, as GitHub's workflows are told of it: annotations of lines, and a summary of the step.
+//! What a check found, in the form that GitHub's workflows read: annotations of lines, and a summary of the step.
 
 use std::collections::hash_map::RandomState;
 use std::env;
