@@ -37,7 +37,7 @@ pub use ipc::{report_from_bytes, report_to_bytes};
 pub use json::{report_to_json, to_json};
 pub use markdown::{to_markdown, MarkdownFrame, COMMENT_BYTES};
 pub use names::readable;
-pub use number::{binary_size, brief, counted, duration, file_size, grouped, percent, ratio, signed};
+pub use number::{binary_size, brief, counted, duration, file_size, grouped, percent, ratio, signed, times};
 pub use parquet_file::to_parquet;
 pub use pprof::to_pprof;
 pub use report::Report;
