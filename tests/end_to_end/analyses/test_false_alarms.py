@@ -104,8 +104,12 @@ class Program:
         """Writes the sources, changed by chance if that is given; returns those to compile."""
         raise NotImplementedError
 
+    def __init__(self):
+        self.objects = {}  # by name and text of their sources
+
     def build(self, folder, chance=None, flags=()):
-        """The program, whose objects are linked in an order by chance."""
+        """The program, whose objects are linked in an order by chance. Only changed sources are compiled again, as a build in
+        a folder of its own does with a cache of compilers."""
         folder.mkdir(parents=True)
         sources = self.sources(folder, chance)
         if chance:
@@ -115,8 +119,13 @@ class Program:
         program = folder / self.name
         objects = []
         for source in sources:
-            objects.append(source.with_suffix(".o"))
-            tools.trackway("cc", *self.flags, *flags, "-I", source.parent, "-c", source, "-o", objects[-1])
+            version = (source.name, source.read_bytes(), tuple(flags))
+            if version not in self.objects:
+                compiled = source.with_suffix(".o")
+                tools.trackway("cc", *self.flags, *flags, "-I", source.parent, "-c", source, "-o", compiled)
+                self.objects[version] = compiled.read_bytes()
+            objects.append(folder / f"{source.stem}.o")
+            objects[-1].write_bytes(self.objects[version])
         tools.trackway("cc", *objects, "-o", program, "-lm")
         return program
 
