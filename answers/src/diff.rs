@@ -1,5 +1,6 @@
 //! `trackway diff`.
 
+mod comment;
 mod folders;
 
 use std::path::{Path, PathBuf};
@@ -39,6 +40,7 @@ use crate::time::TimeArguments;
                         trackway diff --after-mark \"cache is warm\" before.trackway after.trackway\n  \
                         trackway report --json --top 0 before.trackway > before.json\n  \
                         trackway diff main-runs/ branch-runs/\n  \
+                        trackway diff --markdown --again main2.trackway main.trackway branch.trackway > comment.md\n  \
                         trackway diff --csv --by field before.json after.trackway > fields.csv")]
 pub struct DiffArguments {
     /// The trace, saved report or folder of traces before the change; or where traces are in an object store (s3://...)
@@ -59,6 +61,9 @@ pub struct DiffArguments {
     pub measure: Vec<String>,
     #[command(flatten)]
     pub output: OutputArguments,
+    /// Print Markdown for a comment on a change of code, of at most 65,000 bytes
+    #[arg(long, conflicts_with_all = ["json", "csv"])]
+    pub markdown: bool,
     #[command(flatten)]
     pub model: ModelArguments,
     #[command(flatten)]
@@ -74,6 +79,11 @@ pub struct DiffArguments {
 
 pub fn run(arguments: &DiffArguments) -> Result<ExitCode, Failure> {
     let report = answer(arguments)?;
+    if arguments.markdown {
+        return arguments
+            .output
+            .print_text(&report, &comment::text(&report, arguments));
+    }
     arguments.output.print(&report, report.tables.first())
 }
 

@@ -15,8 +15,9 @@ use crate::reading::Following;
 type Divide = fn(&ArgMatches, Arc<Trace>, String) -> Result<Arc<dyn Divided>, Failure>;
 
 /// Options that say how an answer is printed or kept, or what its picture shows.
-const PRINTING: [&str; 10] = [
-    "json", "csv", "parquet", "table", "svg", "png", "quiet", "name", "fresh", "verbose",
+const PRINTING: [&str; 12] = [
+    "json", "csv", "markdown", "github", "parquet", "table", "svg", "png", "quiet", "name", "fresh",
+    "verbose",
 ];
 
 /// A question about one trace.

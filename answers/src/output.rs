@@ -131,6 +131,13 @@ impl OutputArguments {
         Ok(ExitCode::SUCCESS)
     }
 
+    /// Prints a text that stands for the report, for other programs.
+    pub fn print_text(&self, report: &Report, text: &str) -> Result<ExitCode, Failure> {
+        self.parquet.write(report)?;
+        print(text)?;
+        Ok(ExitCode::SUCCESS)
+    }
+
     /// Writes the report, or that table if CSV is asked for, to a file.
     pub fn write(&self, report: &Report, csv: Option<&Table>, path: &Path) -> Result<(), Failure> {
         self.write_beside(report)?;

@@ -110,7 +110,7 @@ mod tests {
             "to",
             "thread",
         ];
-        let expected: Vec<&str> = ["line-size", "time", "machine", "top"]
+        let expected: Vec<&str> = ["by", "line-size", "time", "machine", "top"]
             .into_iter()
             .chain(slice)
             .chain(["threads"])

@@ -86,8 +86,14 @@ impl ReportForm {
 
 /// Parses the name of a grouping.
 pub fn grouping_parser() -> impl TypedValueParser<Value = Grouping> {
-    PossibleValuesParser::new(Grouping::ALL.map(Grouping::name)).try_map(|name| {
-        let named = Grouping::ALL.into_iter().find(|grouping| grouping.name() == name);
-        named.ok_or("no such table")
+    parser_of(&Grouping::ALL)
+}
+
+/// Parses the name of one of these groupings.
+pub fn parser_of(groupings: &'static [Grouping]) -> impl TypedValueParser<Value = Grouping> {
+    let names = groupings.iter().map(|grouping| grouping.name());
+    PossibleValuesParser::new(names).try_map(|name| {
+        let named = groupings.iter().find(|grouping| grouping.name() == name);
+        named.copied().ok_or("no such table")
     })
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use clap::Args;
 use trackway_analysis::misses::cycles_of_sites;
 use trackway_analysis::sharing::Sharing;
+use trackway_analysis::site_counts::Grouping;
 use trackway_report::Report;
 use trackway_trace::Trace;
 
@@ -18,8 +19,19 @@ use crate::next_step::NextStep;
 use crate::output::OutputArguments;
 use crate::question::Question;
 use crate::reading::{require_accesses, ReadingArguments};
+use crate::report_form::parser_of;
 use crate::slice::{SliceArguments, SliceRequest};
 use crate::time::TimeArguments;
+
+/// Groups of sites that take lines from each other. Single sites, kinds of access and threads have no such table.
+const GROUPINGS: [Grouping; 6] = [
+    Grouping::Field,
+    Grouping::Variable,
+    Grouping::Type,
+    Grouping::Line,
+    Grouping::Function,
+    Grouping::File,
+];
 
 /// Say which cache lines threads take from each other
 ///
@@ -28,13 +40,17 @@ use crate::time::TimeArguments;
 /// order is. docs/verbs/sharing.md defines each number.
 #[derive(Debug, Args)]
 #[command(
-    mut_arg("csv", |csv| csv.help("Print the table of fields as CSV")),
+    mut_arg("csv", |csv| csv.help("Print the first table as CSV: that of fields, unless --by says otherwise")),
     after_help = "Examples:\n  trackway sharing prog.trackway\n  \
+                  trackway sharing --by type,function prog.trackway\n  \
                   trackway sharing --line-size 128 --json prog.trackway"
 )]
 pub struct SharingArguments {
     /// The trace
     pub trace: PathBuf,
+    /// Tables of what takes lines; may be repeated [default: field, line]
+    #[arg(long, value_parser = parser_of(&GROUPINGS), value_delimiter = ',')]
+    pub by: Vec<Grouping>,
     /// Bytes of a cache line: a power of two [default: that of the machine that recorded, or 64]
     #[arg(long, value_name = "BYTES", value_parser = parse_line_size)]
     pub line_size: Option<u32>,
@@ -54,11 +70,11 @@ impl SharingArguments {
     fn analysis(&self, trace: &Trace) -> Result<Sharing, Failure> {
         require_accesses(trace)?;
         let line_bytes = self.line_size.unwrap_or_else(|| line_bytes_of_machine(trace));
-        Ok(Sharing::new(
-            trace.program(),
-            line_bytes.into(),
-            self.output.rows(),
-        ))
+        let sharing = Sharing::new(trace.program(), line_bytes.into(), self.output.rows());
+        Ok(match self.by.is_empty() {
+            true => sharing,
+            false => sharing.grouped_by(self.by.clone()),
+        })
     }
 }
 

@@ -6,7 +6,8 @@ use std::process::ExitCode;
 
 use trackway_answers::advise::{self, AdviseArguments};
 use trackway_answers::next_step::NextStep;
-use trackway_answers::questions::options_from;
+use trackway_answers::questions::{ask, options_from};
+use trackway_answers::reading::Following;
 use trackway_answers::shell_word::quoted;
 use trackway_answers::{report, samples};
 use trackway_driver::Installation;
@@ -15,7 +16,7 @@ use trackway_recording::{
     buffer_size, counts, is_plain, status_of, tell, SampleSource, SampledArguments, SamplingArguments,
     Telling,
 };
-use trackway_report::{binary_size, percent};
+use trackway_report::{binary_size, percent, report_to_json, Report};
 use trackway_trace::Trace;
 use trackway_view::ViewArguments;
 
@@ -152,40 +153,78 @@ fn say_if_cut(arguments: &RunArguments, way: Way, summary: &RecordSummary) {
 
 /// Prints what the trace says, what to type next, and where the trace is.
 fn answer(arguments: &RunArguments, way: Way, trace: &Path, stored_bytes: u64) -> Result<(), Failure> {
-    let name = trace.as_os_str();
-    let mut words = shown(arguments);
-    match way {
-        Way::Counting => {
-            report::run(&options_from("report", &words, &[name])?)?;
-        }
-        Way::Sampled => {
-            samples::run(&options_from("samples", &words, &[name])?)?;
-        }
-        Way::Compiled | Way::Binary => {
-            words.extend(
-                arguments
-                    .machine
-                    .iter()
-                    .map(|machine| format!("--machine={machine}")),
-            );
-            if let Some(part) = part(stored_bytes, arguments.look) {
-                say_part(arguments, trace, part);
-                words.extend(slice(part));
-            }
-            let asked: AdviseArguments = options_from("advise", &words, &[name])?;
-            advise::run(&asked)?;
-        }
+    let part = match way {
+        Way::Compiled | Way::Binary => part(stored_bytes, arguments.look),
+        Way::Counting | Way::Sampled => None,
+    };
+    let (verb, words) = question(arguments, way, part);
+    if let Some(part) = part {
+        say_part(arguments, trace, part);
     }
+    let report = match arguments.json {
+        true => Some(ask(verb, &words, &Trace::open(trace)?, Following::default())?),
+        false => {
+            show(verb, &words, trace)?;
+            None
+        }
+    };
     let page = match arguments.page {
         true => Some(write_page(arguments, trace)?),
         false => None,
     };
-    let has_all = part(stored_bytes, arguments.look).is_none();
-    output::print(&conclusion(
-        &next(arguments, way, trace, has_all),
-        trace,
-        page.as_deref(),
-    ))
+    let next = next(arguments, way, trace, part.is_none());
+    output::print(&match report {
+        Some(report) => for_programs(&report, verb, trace, page.as_deref(), part, &next),
+        None => conclusion(&next, trace, page.as_deref()),
+    })
+}
+
+/// The verb that answers, and its options.
+fn question(arguments: &RunArguments, way: Way, part: Option<f64>) -> (&'static str, Vec<String>) {
+    let mut words = shown(arguments);
+    match way {
+        Way::Counting => ("report", words),
+        Way::Sampled => ("samples", words),
+        Way::Compiled | Way::Binary => {
+            let machine = arguments.machine.iter();
+            words.extend(machine.map(|machine| format!("--machine={machine}")));
+            words.extend(part.into_iter().flat_map(slice));
+            ("advise", words)
+        }
+    }
+}
+
+/// Prints the answer for people.
+fn show(verb: &'static str, words: &[String], trace: &Path) -> Result<ExitCode, Failure> {
+    let name = [trace.as_os_str()];
+    match verb {
+        "report" => report::run(&options_from(verb, words, &name)?),
+        "samples" => samples::run(&options_from(verb, words, &name)?),
+        _ => {
+            let asked: AdviseArguments = options_from(verb, words, &name)?;
+            advise::run(&asked)
+        }
+    }
+}
+
+/// A line of JSON. It stands alone in the last line, whatever the program has written before it.
+fn for_programs(
+    report: &Report,
+    verb: &str,
+    trace: &Path,
+    page: Option<&Path>,
+    part: Option<f64>,
+    next: &Next,
+) -> String {
+    let line = serde_json::json!({
+        "trace": trace.to_string_lossy(),
+        "page": page.map(Path::to_string_lossy),
+        "verb": verb,
+        "part": part.unwrap_or(1.0),
+        "next": next.command,
+        "report": report_to_json(report),
+    });
+    format!("\n{line}\n")
 }
 
 /// Options of a verb that prints an answer.
@@ -247,31 +286,42 @@ fn write_page(arguments: &RunArguments, trace: &Path) -> Result<PathBuf, Failure
     trackway_view::write_page(&asked, &Trace::open(trace)?)
 }
 
-fn next(arguments: &RunArguments, way: Way, trace: &Path, has_all: bool) -> String {
+/// What to type next.
+struct Next {
+    command: String,
+    /// What that shows.
+    shows: &'static str,
+}
+
+fn next(arguments: &RunArguments, way: Way, trace: &Path, has_all: bool) -> Next {
+    let ask = |verb, shows| Next {
+        command: NextStep::ask(verb, trace, "").to_string(),
+        shows,
+    };
     match way {
-        Way::Compiled | Way::Binary if !has_all => {
-            NextStep::ask("advise", trace, "").to_string() + "   (of the whole run)"
-        }
-        Way::Compiled | Way::Binary => {
-            NextStep::ask("report", trace, "").to_string() + "   (which data misses the cache)"
-        }
-        Way::Counting => NextStep::ask("view", trace, "").to_string() + "   (the regions as a page)",
+        Way::Compiled | Way::Binary if !has_all => ask("advise", "of the whole run"),
+        Way::Compiled | Way::Binary => ask("report", "which data misses the cache"),
+        Way::Counting => ask("view", "the regions as a page"),
         Way::Sampled => {
             let words: Vec<String> = arguments
                 .command
                 .iter()
                 .map(|word| quoted(&word.to_string_lossy()))
                 .collect();
-            format!("trackway run --binary {}   (every access)", words.join(" "))
+            Next {
+                command: format!("trackway run --binary {}", words.join(" ")),
+                shows: "every access",
+            }
         }
     }
 }
 
 /// The last lines: where everything lies, and what to type next.
-fn conclusion(next: &str, trace: &Path, page: Option<&Path>) -> String {
+fn conclusion(next: &Next, trace: &Path, page: Option<&Path>) -> String {
     let page = page.map_or(String::new(), |page| format!("page:  {}\n", page.display()));
     let trace = trace.display();
-    format!("\ntrace: {trace}\n{page}next:  {next}\n")
+    let Next { command, shows } = next;
+    format!("\ntrace: {trace}\n{page}next:  {command}   ({shows})\n")
 }
 
 #[cfg(test)]
@@ -343,9 +393,13 @@ mod tests {
 
     #[test]
     fn where_everything_lies_is_said() {
+        let next = Next {
+            command: "trackway report t".into(),
+            shows: "misses",
+        };
         assert_eq!(
-            conclusion("trackway report t", Path::new("t"), Some(Path::new("t.html"))),
-            "\ntrace: t\npage:  t.html\nnext:  trackway report t\n"
+            conclusion(&next, Path::new("t"), Some(Path::new("t.html"))),
+            "\ntrace: t\npage:  t.html\nnext:  trackway report t   (misses)\n"
         );
     }
 }

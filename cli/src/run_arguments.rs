@@ -22,6 +22,7 @@ const USUAL_SIZE: &str = "1G";
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  trackway run ./prog input.txt\n  \
                         trackway run --binary ./prog input.txt\n  \
+                        trackway run --json -f ./prog | tail -n 1\n  \
                         trackway run --page -o run1.trackway ./prog")]
 pub struct RunArguments {
     /// The trace to write [default: PROGRAM.trackway in the present folder]
@@ -51,6 +52,9 @@ pub struct RunArguments {
     /// Also write a page for the browser: TRACE.html
     #[arg(long)]
     pub page: bool,
+    /// Print the answer for programs: the last line of the output is JSON, with the trace's path and the next command
+    #[arg(long)]
+    pub json: bool,
     /// Also say what the trace consists of, and what the numbers rest on
     #[arg(short, long)]
     pub verbose: bool,

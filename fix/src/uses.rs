@@ -1,5 +1,8 @@
 //! What the source does with a structure, as the plug-in for clang says it.
 
+use std::env;
+use std::path::Path;
+
 use serde::Deserialize;
 
 /// Offsets in bytes of a text in its file: the first, and the first past it.
@@ -23,10 +26,12 @@ pub struct Use {
 }
 
 impl Use {
-    /// `file.c:12`.
+    /// `src/file.c:12`: the path from the present folder, if the file is below it, else all of it.
     pub fn place(&self) -> String {
-        let name = self.file.rsplit('/').next().unwrap_or(&self.file);
-        format!("{name}:{}", self.line)
+        let present = env::current_dir().unwrap_or_default();
+        let file = Path::new(&self.file);
+        let file = file.strip_prefix(present).unwrap_or(file);
+        format!("{}:{}", file.display(), self.line)
     }
 }
 

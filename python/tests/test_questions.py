@@ -91,6 +91,8 @@ class Answers(unittest.TestCase):
         self.check(trace(), "reuse", words, merged=True, sample=0.5, line_size=128, top=2)
         words = ("--from", "0s", "--allocation", "node", "--measure", "bytes", "--top", "0")
         self.check(trace(), "map", words, from_="0s", allocation="node", measure="bytes")
+        report = self.check(trace(), "sharing", ("--by", "type,function", "--top", "0"), by=["type", "function"])
+        self.assertEqual([table.name for table in report][:2], ["types", "functions"])
         words = ("--type", "particle", "--window", "10", "--top", "0")
         self.check(trace(), "layout", words, type="particle", window=10)
 

@@ -134,6 +134,7 @@ class Questions:
     def sharing(
         self,
         *,
+        by: Sequence[Literal["field", "variable", "type", "line", "function", "file"]] = (),
         line_size: int | str | None = None,
         time: bool = False,
         machine: str | os.PathLike[str] | None = None,
@@ -145,11 +146,12 @@ class Questions:
         """Which cache lines threads take from each other: `trackway sharing`.
 
         Args:
+            by: tables of what takes lines; by default fields and lines.
             line_size: bytes of a cache line, a power of two; by default that of the machine that recorded.
             time: estimate cycles, too, and rank by them.
             machine: whose time is estimated: a preset, or a file of `trackway calibrate --output`; by default this machine's.
         """
-        asked: dict[str, Option] = {"line_size": line_size, "time": time, "machine": machine}
+        asked: dict[str, Option] = {"by": by, "line_size": line_size, "time": time, "machine": machine}
         return self.ask("sharing", progress=progress, top=top, threads=threads, **asked, **options_of(slice))
 
     def layout(

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import arro3.core
 
-from . import _native
+from . import _native, plots
 
 if TYPE_CHECKING:
     import pandas
     import polars
     import pyarrow
+    from matplotlib.axes import Axes
 
 _HTML_ROWS = 30
 """Rows that a notebook shows of a table."""
@@ -89,6 +90,16 @@ class Table:
 
         return polars.DataFrame(self)
 
+    def plot(self, axes: Axes | None = None) -> Axes:
+        """Draws the table with matplotlib: a ranking as bars, miss ratios as a curve, numbers over time as lines, and a map as
+        a heat map.
+
+        Raises:
+            ModuleNotFoundError: matplotlib isn't installed; `pip install 'trackway[plot]'`.
+            ValueError: there is no picture of such a table, or it has no rows.
+        """
+        return plots.plot(self, axes)
+
     def __len__(self) -> int:
         return len(self._native)
 
@@ -141,6 +152,19 @@ class Report:
     def all(self, name: str) -> list[Table]:
         """All tables of that name, such as the members of each structure in `Trace.layout`."""
         return [table for table in self.tables if table.name == name]
+
+    def plot(self, axes: Axes | None = None) -> Axes:
+        """Draws the first table that there is a picture of, with `Table.plot`.
+
+        Raises:
+            ModuleNotFoundError: matplotlib isn't installed; `pip install 'trackway[plot]'`.
+            ValueError: there is no picture of any table.
+        """
+        plots.require_matplotlib()
+        drawn = next((table for table in self.tables if len(table) > 0 and plots.picture_of(table)), None)
+        if drawn is None:
+            raise ValueError("there is no picture of this report: no table is a ranking, curve, series or map with rows")
+        return drawn.plot(axes)
 
     def __contains__(self, name: object) -> bool:
         return any(table.name == name for table in self.tables)

@@ -100,6 +100,14 @@ pub fn counted(number: u64, thing: &str) -> String {
     format!("{} {thing}{plural}", grouped(number))
 }
 
+/// "once", "1,234 times".
+pub fn times(number: u64) -> String {
+    match number {
+        1 => "once".into(),
+        _ => format!("{} times", grouped(number)),
+    }
+}
+
 /// A share as per cent: one decimal, and never rounded to a false 0 or 100.
 pub fn percent(share: f64) -> String {
     let per_cent = share * 100.0;
@@ -215,6 +223,11 @@ mod tests {
             [0.25, -0.000_012_34, 0.0, 1234.5].map(signed_real),
             ["+0.250", "-0.000012", "+0", "+1234.500"]
         );
+    }
+
+    #[test]
+    fn one_time_is_once() {
+        assert_eq!([0, 1, 2000].map(times), ["0 times", "once", "2,000 times"]);
     }
 
     #[test]

@@ -117,8 +117,8 @@ impl Subject<'_> {
             of: "the whole program".into(),
             after,
             because: format!(
-                "threads take lines from each other {} times; this is the most that can be gained, as if none did",
-                trackway_report::grouped(invalidations)
+                "threads take lines from each other {}; this is the most that can be gained, as if none did",
+                trackway_report::times(invalidations)
             ),
             unless: "the threads must know of each other's writes: a counter that all of them need can be kept by thread, and added up when it is read, but a queue stays one".into(),
             worse: String::new(),

@@ -6,6 +6,7 @@ use trackway_report::{counted, Report, Table, TableBuilder};
 use trackway_trace::traces_in;
 
 use super::budget::BudgetFile;
+use super::github::Annotation;
 use super::verdict::{self, Verdict};
 use super::{checked, CheckArguments, Checked, Outcome, BROKEN, HOLDS};
 use crate::failure::{Failure, ERROR};
@@ -67,7 +68,19 @@ pub fn check(arguments: &CheckArguments, path: &Path, file: &BudgetFile) -> Resu
         (0, _) => BROKEN,
         _ => ERROR,
     };
-    Ok(Outcome { report, status })
+    Ok(Outcome {
+        report,
+        status,
+        annotations: rows.iter().flat_map(annotations).collect(),
+    })
+}
+
+fn annotations(row: &Row) -> Vec<Annotation> {
+    let about = format!("{}: ", row.trace.display());
+    match &row.result {
+        Ok(checked) => checked.annotations(&about),
+        Err(failure) => vec![Annotation::without_place(true, format!("{about}{failure}"))],
+    }
 }
 
 fn warnings(row: &Row) -> Vec<String> {

@@ -2,6 +2,7 @@
 
 mod budget;
 mod folder;
+mod github;
 mod proposal;
 mod values;
 mod verdict;
@@ -25,6 +26,7 @@ use crate::question::Question;
 use crate::reading::{require_accesses, ReadingArguments};
 use crate::slice::{SliceArguments, SliceRequest};
 use budget::BudgetFile;
+use github::Annotation;
 use proposal::Basis;
 use verdict::Verdict;
 
@@ -50,7 +52,8 @@ const BROKEN: u8 = 3;
                         trackway check prog.trackway --budget budget.toml\n  \
                         trackway check runs/ --budget budget.toml\n  \
                         trackway check prog.trackway --budget budget.toml --baseline main.json\n  \
-                        trackway check prog.trackway --budget budget.toml --from 2s\n\n\
+                        trackway check prog.trackway --budget budget.toml --from 2s\n  \
+                        trackway check prog.trackway --budget budget.toml --github\n\n\
                         A budget file:\n  [[budget]]\n  field = \"arc.ident\"\n  measure = \"l2_misses\"\n  max = 30_000_000"
 )]
 pub struct CheckArguments {
@@ -70,6 +73,10 @@ pub struct CheckArguments {
     pub margin: f64,
     #[command(flatten)]
     pub output: OutputArguments,
+    /// Write as a GitHub workflow reads it: an annotation for each broken budget, at the line with most of its number, and
+    /// the summary into $GITHUB_STEP_SUMMARY
+    #[arg(long, conflicts_with_all = ["json", "csv", "write_budget"])]
+    pub github: bool,
     /// Replace an existing file
     #[arg(short, long)]
     pub force: bool,
@@ -121,9 +128,26 @@ pub fn run(arguments: &CheckArguments) -> Result<ExitCode, Failure> {
     if let Some(path) = &arguments.write_budget {
         return write_budget(arguments, path);
     }
+    if arguments.github {
+        return run_for_github(arguments);
+    }
     let outcome = check(arguments)?;
     let report = &outcome.report;
     arguments.output.print(report, report.tables.first())?;
+    Ok(ExitCode::from(outcome.status))
+}
+
+/// A check that fails is annotated, too.
+fn run_for_github(arguments: &CheckArguments) -> Result<ExitCode, Failure> {
+    let checked = check(arguments);
+    if let Err(failure) = &checked {
+        let annotation = Annotation::without_place(true, failure.to_string());
+        output::print(&github::commands(&[annotation]))?;
+    }
+    let outcome = checked?;
+    let text = github::text(&outcome.report, &outcome.annotations);
+    arguments.output.print_text(&outcome.report, &text)?;
+    github::write_summary(&outcome.report)?;
     Ok(ExitCode::from(outcome.status))
 }
 
@@ -131,6 +155,8 @@ pub fn run(arguments: &CheckArguments) -> Result<ExitCode, Failure> {
 pub struct Outcome {
     pub report: Report,
     status: u8,
+    /// Broken budgets and warnings.
+    annotations: Vec<Annotation>,
 }
 
 /// Checks the trace or saved report that the arguments name, or each trace of a folder.
@@ -148,6 +174,7 @@ pub fn check(arguments: &CheckArguments) -> Result<Outcome, Failure> {
     Ok(Outcome {
         report: checked.report(),
         status: if checked.broken() == 0 { HOLDS } else { BROKEN },
+        annotations: checked.annotations(""),
     })
 }
 
@@ -155,9 +182,28 @@ pub fn check(arguments: &CheckArguments) -> Result<Outcome, Failure> {
 struct Checked {
     verdicts: Vec<Verdict>,
     reports: Vec<Report>,
+    /// The folder in which the program ran; none of a saved report.
+    working_directory: Option<PathBuf>,
 }
 
 impl Checked {
+    /// `about` stands before each message.
+    fn annotations(&self, about: &str) -> Vec<Annotation> {
+        let broken = self.verdicts.iter().filter(|verdict| !verdict.holds());
+        let broken = broken.map(|verdict| Annotation {
+            place: verdict.place().cloned(),
+            working_directory: self.working_directory.clone().unwrap_or_default(),
+            ..Annotation::without_place(true, format!("{about}{}", verdict.sentence()))
+        });
+        let warnings = self
+            .reports
+            .first()
+            .into_iter()
+            .flat_map(|report| &report.warnings);
+        let warnings = warnings.map(|warning| Annotation::without_place(false, format!("{about}{warning}")));
+        broken.chain(warnings).collect()
+    }
+
     /// How many budgets are broken.
     fn broken(&self) -> usize {
         self.verdicts.iter().filter(|verdict| !verdict.holds()).count()
@@ -189,7 +235,10 @@ fn checked<T: Deref<Target = Trace>>(
     file: &BudgetFile,
     input: &Input<T>,
 ) -> Result<Checked, Failure> {
-    let settings = settings(arguments, file, path, input.caches())?;
+    let mut settings = settings(arguments, file, path, input.caches())?;
+    if arguments.github {
+        settings.by.push(Grouping::Site);
+    }
     let shares = file
         .budgets
         .iter()
@@ -209,7 +258,15 @@ fn checked<T: Deref<Target = Trace>>(
         let found = found.map_err(|error| Failure::about(path, format!("budget {}: {error}", index + 1)))?;
         verdicts.extend(found);
     }
-    Ok(Checked { verdicts, reports })
+    let working_directory = match input {
+        Input::Trace(trace) => Some(trace.meta().working_directory.clone().into()),
+        Input::Saved(_) => None,
+    };
+    Ok(Checked {
+        verdicts,
+        reports,
+        working_directory,
+    })
 }
 
 fn settings(

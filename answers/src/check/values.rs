@@ -42,17 +42,63 @@ pub fn measured(reports: &[Report], subject: &Subject, measure: &str) -> Result<
     Ok(Measured { part, whole })
 }
 
-fn report_with<'r>(reports: &'r [Report], name: &str, measure: &str) -> Result<&'r Report, String> {
-    let has = |report: &&Report| {
+/// A line of a source file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    pub file: String,
+    pub line: u64,
+}
+
+/// Where the program has most of a subject's number; none if the reports have no table of sites. A variable of a structure's
+/// type has no place, since sites go by their fields.
+pub fn place(reports: &[Report], subject: &Subject, measure: &str) -> Option<Place> {
+    let sites = table(report_with_table(reports, "sites", measure)?, "sites")?;
+    let number = |row| sum(sites, measure, |other| other == row);
+    let mut rows = (0..sites.row_count()).filter(|row| is_site_of(sites, *row, subject));
+    let first = rows.next()?;
+    let row = rows.fold(
+        first,
+        |most, row| if number(row) > number(most) { row } else { most },
+    );
+    Some(Place {
+        file: sites
+            .text("file", row)
+            .filter(|file| !file.is_empty())?
+            .to_owned(),
+        line: sites.integer("line", row).filter(|line| *line > 0)?,
+    })
+}
+
+fn is_site_of(sites: &Table, row: usize, subject: &Subject) -> bool {
+    let Subject::Rows { by, name, function } = subject else {
+        return true;
+    };
+    let is_in = |function: &String| is(sites, "function", row, function);
+    let field = sites.text("field", row).unwrap_or_default();
+    function.as_ref().is_none_or(is_in)
+        && match by {
+            Grouping::Type => {
+                let member = field.strip_prefix(name.as_str());
+                member.is_some_and(|member| member.is_empty() || member.starts_with('.'))
+            }
+            Grouping::Variable => field == name,
+            by => is(sites, table_and_column(*by).1, row, name),
+        }
+}
+
+fn report_with_table<'r>(reports: &'r [Report], name: &str, measure: &str) -> Option<&'r Report> {
+    reports.iter().find(|report| {
         let table = table(report, name);
         table.is_some_and(|table| {
             columns(measure)
                 .iter()
                 .all(|column| table.column(column).is_some())
         })
-    };
-    let found = reports.iter().find(has);
-    found.ok_or_else(|| {
+    })
+}
+
+fn report_with<'r>(reports: &'r [Report], name: &str, measure: &str) -> Result<&'r Report, String> {
+    report_with_table(reports, name, measure).ok_or_else(|| {
         format!(
             "there is no number {measure}; there are accesses, bytes, hand_overs, and l1_misses and so on for each \
              level of the caches"
@@ -165,6 +211,37 @@ mod tests {
         assert!(of(&field("a.x"), "l9_misses")
             .unwrap_err()
             .contains("no number l9_misses"));
+    }
+
+    #[test]
+    fn a_place_is_that_of_the_site_with_most() {
+        let rows = [
+            ("t.x", 3, 5),
+            ("t.y", 9, 8),
+            ("t.x", 4, 7),
+            ("t", 5, 1),
+            ("tt.x", 6, 9),
+        ];
+        let sites = TableBuilder::new("sites", "Sites", &rows)
+            .text("field", |row| row.0)
+            .path("file", |_| "a.c")
+            .number("line", |row| row.1)
+            .text("function", |_| "main")
+            .count("l2_misses", |row| row.2);
+        let reports = [report(sites.build())];
+        let line = |subject: &Subject| place(&reports, subject, "l2_misses").map(|place| place.line);
+        let by = |by, name: &str| Subject::Rows {
+            by,
+            name: name.into(),
+            function: None,
+        };
+        assert_eq!(line(&field("t.x")), Some(4));
+        assert_eq!(line(&by(Grouping::Type, "t")), Some(9));
+        assert_eq!(line(&by(Grouping::Function, "main")), Some(6));
+        assert_eq!(line(&by(Grouping::Variable, "t")), Some(5));
+        assert_eq!(line(&by(Grouping::Variable, "other")), None);
+        assert_eq!(line(&Subject::Program), Some(6));
+        assert_eq!(place(&reports, &Subject::Program, "l1_misses"), None);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use trackway_report::{grouped, percent, ratio, Report, Table, TableBuilder};
 
 use super::budget::{Budget, Subject};
-use super::values::measured;
+use super::values::{measured, place, Place};
 
 /// One limit of a budget, and the value that it was compared with.
 #[derive(Debug)]
@@ -14,11 +14,23 @@ pub struct Verdict {
     /// The largest value that holds.
     limit: u64,
     rule: String,
+    /// Where the program has most of the value, if the reports say so.
+    place: Option<Place>,
 }
 
 impl Verdict {
     pub fn holds(&self) -> bool {
         self.value <= self.limit
+    }
+
+    pub fn place(&self) -> Option<&Place> {
+        self.place.as_ref()
+    }
+
+    /// Such as "arc.ident: 120 l2_misses, at most 100".
+    pub fn sentence(&self) -> String {
+        let (subject, value) = (&self.subject, grouped(self.value));
+        format!("{subject}: {value} {}, {}", self.measure, self.rule)
     }
 }
 
@@ -30,12 +42,14 @@ pub fn verdicts(
 ) -> Result<Vec<Verdict>, String> {
     let subject = budget.subject()?;
     let now = measured(reports, &subject, &budget.measure)?;
+    let place = place(reports, &subject, &budget.measure);
     let verdict = |limit, rule| Verdict {
         subject: subject.clone(),
         measure: budget.measure.clone(),
         value: now.part,
         limit,
         rule,
+        place: place.clone(),
     };
     let mut verdicts = Vec::new();
     if let Some(max) = budget.max {

@@ -59,7 +59,7 @@ pub fn compare(before: &Report, after: &Report, again: &[Report], selection: &Se
             let noise = Noise::new(before, again, &measure);
             let changes = Changes::new(before, after, &pairs, &measure, &noise);
             if is_first {
-                comparison.answer = answer(&changes);
+                comparison.answer = answer(&changes, &noise);
                 is_first = false;
             }
             comparison.tables.push(changes.table(selection.top));
@@ -120,25 +120,38 @@ fn unknown_measures(before: &Report, after: &Report, selection: &Selection) -> V
 }
 
 /// A sentence such as "L2 misses: 39,240,000 before, 12,100,000 after (x0.308); the largest change is arc.ident,
-/// -29,300,000".
-fn answer(changes: &Changes) -> String {
+/// -29,300,000". With further runs it also says whether the total changed by more than they differ.
+fn answer(changes: &Changes, noise: &Noise) -> String {
     let title = changes.measure_title();
     let Some(largest) = changes.largest() else {
         return format!("{title}: no row changed");
     };
     let total = match changes.totals() {
         Some((before, after)) => format!(
-            "{title}: {} before, {} after{}",
+            "{title}: {} before, {} after{}{}",
             grouped(before),
             grouped(after),
             Number::Integer(after)
                 .ratio_to(Number::Integer(before))
                 .map(|ratio| format!(" ({})", crate::ratio(ratio)))
                 .unwrap_or_default(),
+            against_noise(before.abs_diff(after), noise),
         ),
         None => title.to_owned(),
     };
     format!("{total}; the largest change is {largest}")
+}
+
+/// Such as ", within the noise of 1,200".
+fn against_noise(change: u64, noise: &Noise) -> String {
+    if !noise.is_known() {
+        return String::new();
+    }
+    let size = noise.of_total() as u64;
+    match change <= size {
+        true => format!(", within the noise of {}", grouped(size)),
+        false => format!(", more than the noise of {}", grouped(size)),
+    }
 }
 
 #[cfg(test)]

@@ -9,6 +9,8 @@ use crate::{Report, Table};
 pub struct Noise {
     /// The least and the largest number of each row; empty if there is only one run.
     ranges: Vec<(f64, f64)>,
+    /// The least and the largest sum of all rows.
+    total: (f64, f64),
 }
 
 impl Noise {
@@ -21,14 +23,22 @@ impl Noise {
             let number = |row| number(table, measure, Some(row));
             ranges.extend((0..table.row_count()).map(|row| (number(row), number(row))));
         }
+        let mut total = (sum(table, measure), sum(table, measure));
         for other in others {
             widen(&mut ranges, table, other, measure);
+            let found = sum(other, measure);
+            total = (total.0.min(found), total.1.max(found));
         }
-        Noise { ranges }
+        Noise { ranges, total }
     }
 
     pub fn is_known(&self) -> bool {
         !self.ranges.is_empty()
+    }
+
+    /// The largest sum of all rows less the least.
+    pub fn of_total(&self) -> f64 {
+        self.total.1 - self.total.0
     }
 
     /// The largest number less the least; 0 for a row that no run had.
@@ -45,6 +55,11 @@ fn widen(ranges: &mut [(f64, f64)], table: &Table, other: &Table, measure: &str)
             *range = (range.0.min(found), range.1.max(found));
         }
     }
+}
+
+fn sum(table: &Table, measure: &str) -> f64 {
+    let rows = 0..table.row_count();
+    rows.map(|row| number(table, measure, Some(row))).sum()
 }
 
 fn number(table: &Table, measure: &str, row: Option<usize>) -> f64 {

@@ -1,9 +1,11 @@
 """Differences between traces, budgets, and what other tools read: against counts made here from reports and dumps."""
 
 import collections
+import html
 import itertools
 import json
 import os
+import re
 import shutil
 import unittest
 from pathlib import Path
@@ -252,6 +254,96 @@ class Budgets(unittest.TestCase):
                     file.write(tools.trackway("report", trace, "--json", "--top", "0").stdout)
                 tools.trackway("check", saved, "-f", "--write-budget", path, "--margin", "0")
                 tools.trackway("check", saved, "--budget", path)
+
+
+# A file whose name is Markdown, HTML and a command of GitHub's runner.
+HOSTILE = BEFORE.replace("    long sum = 0;\n    for (int i", '#line 7 "a|b`<i>@x,::error::y%.c"\n    long sum = 0;\n    for (int i')
+
+
+class Comments(unittest.TestCase):
+    """What changed as Markdown, and broken budgets as annotations of GitHub's workflows."""
+
+    def rows(self, markdown):
+        """Cells of the rows of all tables, without their markup."""
+        lines = [line for line in markdown.splitlines() if line.startswith("| ")]
+        cells = [[html.unescape(re.sub("<[^>]*>", "", cell.strip())) for cell in line.strip("|").split("|")] for line in lines]
+        return [row for row in cells if not row[0].startswith("---")]
+
+    def test_a_comment_has_the_numbers_of_the_report(self):
+        with tools.folder() as folder:
+            before = f"{folder}/before.trackway"
+            shutil.copy(recorded(folder, "prog", BEFORE), before)
+            after = recorded(folder, "prog", AFTER)
+            changed = table(diff(before, after, "--again", before), "fields_l2_misses")["rows"]
+            markdown = tools.trackway("diff", "--markdown", "--cache", CACHES, "--again", before, before, after).stdout
+            self.assertTrue(markdown.startswith("<!-- trackway diff -->\n"), markdown)
+            shown = self.rows(markdown.split("<details>")[0])
+            for row in changed:
+                numbers = [f"{row[name]:,}" for name in ("before", "after")]
+                self.assertTrue(any(cells[0] == row["field"] and set(numbers) <= set(cells) for cells in shown), (row, shown))
+            self.assertIn("in 2 runs of the program", markdown)
+            self.assertRegex(markdown, r"L2 misses: [\d,]+ before, [\d,]+ after \(x0\.\d+\), more than the noise of 0")
+
+    def test_hostile_names_break_no_comment(self):
+        with tools.folder() as folder:
+            before = f"{folder}/before.trackway"
+            shutil.copy(recorded(folder, "prog", HOSTILE), before)
+            after = recorded(folder, "prog", HOSTILE.replace("round < 5", "round < 3"))
+            markdown = tools.trackway("diff", "--markdown", "--cache", CACHES, before, after).stdout
+            files = [cells for cells in self.rows(markdown) if cells[0].endswith("a|b`<i>@x,::error::y%.c")]
+            self.assertTrue(files, markdown)
+            self.assertEqual(len(set(map(len, files))), 1)
+            for sign in ("<i>", "`", "@x"):
+                self.assertNotIn(sign, markdown)
+
+    def github(self, folder, trace, budget, *options):
+        path, summary = Path(folder, "budget.toml"), Path(folder, "summary.md")
+        path.write_text(budget)
+        summary.write_text("earlier\n")
+        environment = {**os.environ, "GITHUB_WORKSPACE": str(folder), "GITHUB_STEP_SUMMARY": str(summary)}
+        done = tools.trackway("check", trace, "--github", "--budget", path, *options, check=False, env=environment, cwd="/")
+        first, *lines = done.stdout.splitlines()
+        token = first.removeprefix("::stop-commands::")
+        end = lines.index(f"::{token}::") if f"::{token}::" in lines else -1
+        return done.returncode, lines[end + 1:], summary.read_text()
+
+    def test_a_broken_budget_is_an_annotation_of_its_line(self):
+        with tools.folder() as folder:
+            trace = recorded(folder, "prog", BEFORE)
+            file = os.path.relpath(f"{folder}/prog.c")
+            for subject in ('field = "item.key"', 'type = "item"', 'function = "add"', f'file = "{file}"', ""):
+                status, commands, summary = self.github(folder, trace, f'[[budget]]\n{subject}\nmeasure = "accesses"\nmax = 4')
+                self.assertEqual(status, 3)
+                self.assertEqual(len(commands), 1, commands)
+                self.assertRegex(commands[0], r"^::error file=prog\.c,line=7,title=Trackway::.*4,99\d accesses, at most 4$")
+                self.assertTrue(summary.startswith("earlier\n<!-- trackway check -->"), summary)
+                self.assertIn("1 of 1 budget broken", summary)
+
+    def test_a_budget_that_holds_is_no_annotation(self):
+        with tools.folder() as folder:
+            trace = recorded(folder, "prog", BEFORE)
+            budget = '[[budget]]\nmeasure = "accesses"\nmax = 5000'
+            status, commands, summary = self.github(folder, trace, budget)
+            self.assertEqual((status, commands), (0, []))
+            self.assertIn("All of 1 budget hold", summary)
+
+    def test_an_error_is_an_annotation_without_a_line(self):
+        with tools.folder() as folder:
+            trace = recorded(folder, "prog", BEFORE)
+            path = Path(folder, "wrong.toml")
+            path.write_text("[[budget]]\nfield = 'item.nothing'\nmeasure = 'accesses'\nmax = 1")
+            done = tools.trackway("check", trace, "--github", "--budget", path, check=False)
+            self.assertEqual(done.returncode, 2)
+            self.assertRegex(done.stdout, r"^::error title=Trackway::.*there is no item\.nothing among the fields")
+
+    def test_a_hostile_file_is_escaped(self):
+        with tools.folder() as folder:
+            name = "a|b`<i>@x,::error::y%.c"
+            trace = recorded(folder, "prog", HOSTILE)
+            Path(folder, name).write_text("")
+            _, commands, _ = self.github(folder, trace, '[[budget]]\nmeasure = "accesses"\nmax = 4')
+            self.assertEqual(len(commands), 1, commands)
+            self.assertIn("file=a|b`<i>@x%2C%3A%3Aerror%3A%3Ay%25.c,line=9,", commands[0])
 
 
 class Naive:

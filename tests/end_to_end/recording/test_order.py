@@ -166,6 +166,14 @@ class Sharing(unittest.TestCase):
             events = tools.trackway("dump", "--merged", "--json", trace).stdout.splitlines()
             pairs, lines = hand_overs(json.loads(event) for event in events)
             tables = json.loads(tools.trackway("sharing", "--json", "--top", "0", trace).stdout)["tables"]
+            groups = ("field", "variable", "type", "line", "function", "file")
+            grouped = json.loads(tools.trackway("sharing", "--json", "--top", "0", "--by", ",".join(groups), trace).stdout)
+            wrong = tools.trackway("sharing", "--by", "site", trace, check=False)
+        self.assertEqual([table["name"] for table in grouped["tables"][:6]], [f"{group}s" for group in groups])
+        for table in grouped["tables"][:6]:
+            self.assertEqual(sum(row["read_hand_overs"] for row in table["rows"]), sum(reads for reads, _ in pairs.values()))
+            self.assertEqual(sum(row["write_hand_overs"] for row in table["rows"]), sum(writes for _, writes in pairs.values()))
+        self.assertEqual(wrong.returncode, 2)
         rows = {table["name"]: table["rows"] for table in tables}
         taken = lambda row: (row["read_hand_overs"], row["write_hand_overs"])
         self.assertGreater(len(pairs), 4)

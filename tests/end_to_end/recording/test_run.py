@@ -1,5 +1,6 @@
 """`trackway run`: records a program and answers at once."""
 
+import json
 import os
 import unittest
 from pathlib import Path
@@ -62,6 +63,20 @@ class Run(unittest.TestCase):
         again = self.run_here("./bank")
         self.assertEqual(again.returncode, 2)
         self.assertIn("replace it with -f", again.stderr)
+
+    def test_the_last_line_is_for_programs(self):
+        done = self.run_here("-f", "-q", "--json", "--machine", "zen3", "--page", "-o", "json.trackway", "./bank")
+        self.assertEqual(done.returncode, 7)
+        answer = json.loads(done.stdout.splitlines()[-1])
+        self.assertEqual((answer["trace"], answer["page"]), ("json.trackway", "json.trackway.html"))
+        self.assertEqual((answer["verb"], answer["part"]), ("advise", 1.0))
+        self.assertEqual(answer["next"], "trackway report json.trackway")
+        said = tools.trackway("advise", "--json", "--machine", "zen3", "--top", "3", "json.trackway", cwd=self.folder)
+        self.assertEqual(answer["report"], json.loads(said.stdout))
+        cut = self.run_here("-f", "--json", "--machine", "zen3", "--look", "400K", "-o", "cut.trackway", "./bank")
+        answer = json.loads(cut.stdout.splitlines()[-1])
+        self.assertTrue(0 < answer["part"] < 1, answer["part"])
+        self.assertEqual(answer["next"], "trackway advise cut.trackway")
 
     def test_a_page_lies_beside_the_trace(self):
         done = self.run_here("-f", "-q", "--machine", "zen3", "--page", "-o", "paged.trackway", "./bank")

@@ -363,7 +363,7 @@ impl Evidence<'_> {
 
     fn contention(&self, what: &str) -> String {
         let total = &self.weights.total;
-        let taken = trackway_report::grouped(total.outcome.invalidations);
-        format!("threads take lines from each other {taken} times, and {what}")
+        let taken = trackway_report::times(total.outcome.invalidations);
+        format!("threads take lines from each other {taken}, and {what}")
     }
 }
