@@ -5,10 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::trace_size::parse_trace_size;
+use trackway_answers::trace_size::{parse_trace_size, USUAL_LOOK};
 
-/// Bytes of a trace of which answers come in some tens of seconds.
-const USUAL_LOOK: &str = "32M";
 /// Bytes that a disk can be expected to have.
 const USUAL_SIZE: &str = "1G";
 

@@ -139,7 +139,7 @@ const LayoutChart = (() => {
     return Dom.element(
       'section',
       { class: 'type-layout', 'aria-label': name },
-      Dom.element('h3', {}, Dom.element('code', {}, name)),
+      Dom.element('h3', {}, Entity.link('type', type, Names.short(name), name)),
       Chart.figure(draw(name, fields, lineBytes), caption(fields), [own]),
     );
   };

@@ -71,6 +71,30 @@ const SourceView = (() => {
     )
     .filter(({ files }) => files.size > 0);
 
+  /**
+   * The numbers of the chosen time and threads instead; those of other tables can't be summed anew.
+   * @type {() => ShownCosts | null}
+   */
+  const selectedCosts = () => {
+    if (Selection.isAll() || Places.all.length === 0) return null;
+    const total = Places.sum(Places.all)[Places.ranking] || 1;
+    /** @type {Map<string, FileCosts>} */
+    const files = new Map();
+    for (const { places, counts } of Places.grouped('line')) {
+      const { file, line } = places[0];
+      if (file === null || line === null || !Data.sources.has(file)) continue;
+      const found = files.get(file) ?? { rows: new Map(), share: 0 };
+      files.set(file, found);
+      const share = counts[Places.ranking] / total;
+      /** @type {Sums} */
+      const sums = Object.fromEntries(Places.measures.map(({ name }, index) => [name, counts[index]]));
+      found.rows.set(line, { ...sums, share });
+      found.share += share;
+    }
+    const columns = [...Places.measures, /** @type {Column} */ ({ name: 'share', title: 'share', unit: 'share' })];
+    return files.size > 0 ? { title: 'the chosen time and threads', columns, files } : null;
+  };
+
   /** What stands beside the source now. */
   let shown = costs[0];
 
@@ -229,7 +253,13 @@ const SourceView = (() => {
     );
     numbers.addEventListener('change', () => choose(costs[Number(numbers.value)]));
     select.addEventListener('change', () => open(select.value));
+    Selection.onChange(() => {
+      const selected = selectedCosts();
+      numbers.disabled = selected !== null;
+      choose(selected ?? costs[Number(numbers.value) || 0]);
+    });
     show = (file, line) => {
+      Router.leave();
       const known = shown.files.has(file) ? shown : costs.find(({ files }) => files.has(file));
       if (!known) return;
       numbers.value = String(costs.indexOf(known));

@@ -1,8 +1,19 @@
 //! Sizes of traces on the command line.
 
+/// Larger traces are looked at in their middle where all of them would take long.
+pub const USUAL_LOOK: &str = "32M";
+
 /// A number of bytes, such as 500M.
 pub fn parse_trace_size(text: &str) -> Result<u64, String> {
     let size = trackway_analysis::cache::parse_size(text);
     size.filter(|size| *size > 0)
         .ok_or_else(|| "expected a number of bytes, such as 500M or 2G".to_owned())
+}
+
+/// The same, or 0.
+pub fn parse_look(text: &str) -> Result<u64, String> {
+    match text {
+        "0" => Ok(0),
+        _ => parse_trace_size(text),
+    }
 }

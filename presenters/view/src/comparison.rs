@@ -1,0 +1,29 @@
+//! What changed from another trace to the one that the page is about.
+
+use std::path::Path;
+
+use trackway_answers::diff::{self, DiffArguments};
+use trackway_answers::failure::Failure;
+use trackway_answers::questions::options_from;
+use trackway_report::Report;
+
+use crate::arguments::ViewArguments;
+
+/// Tables that are compared.
+const TABLES: &str = "--by=field,variable,line,function";
+
+/// The answer of `trackway diff`, with the options that both verbs have.
+///
+/// # Errors
+/// If the other trace can't be read, or holds nothing that can be compared.
+pub fn comparison(arguments: &ViewArguments, before: &Path, after: &Path) -> Result<Report, Failure> {
+    let words = [TABLES.to_owned(), format!("--top={}", arguments.rows())];
+    let asked: DiffArguments = options_from("diff", &words, &[before.as_os_str(), after.as_os_str()])?;
+    diff::answer(&DiffArguments {
+        model: arguments.model.clone(),
+        sources: arguments.sources.clone(),
+        slice: arguments.slice.clone(),
+        reading: arguments.reading.clone(),
+        ..asked
+    })
+}
