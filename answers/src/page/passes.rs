@@ -377,7 +377,7 @@ impl<'r> Reading<'r> {
         'r: 't,
     {
         let origins = Arc::new(Origins::of(self.trace, self.threads, self.observer));
-        let map = Map::new(self.trace, times, Arc::clone(&origins), self.whole_map(times));
+        let map = Map::new(self.trace, times, Arc::clone(&origins), self.whole_map(times)).with_sites();
         let is_whole = self.trace.slice().is_none();
         let memory = is_whole.then(|| {
             SeparateFindings::new(Memory::new(

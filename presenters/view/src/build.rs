@@ -18,7 +18,7 @@ use crate::suspects::suspects;
 use crate::{charts, map_levels};
 
 /// Parts whose tables name the lines that are shown.
-const WITH_SOURCE: [&str; 2] = ["misses", "regions"];
+const WITH_SOURCE: [&str; 3] = ["misses", "regions", "samples"];
 
 /// Everything that the page shows of a trace.
 pub fn page(arguments: &ViewArguments, trace: &Trace) -> Result<Page, Failure> {

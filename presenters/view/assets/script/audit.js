@@ -107,6 +107,7 @@ const Audit = (() => {
     /** @type {(table: Table) => boolean} */
     const isNew = (table) => !made.some(({ title, columns }) => title === table.title && columns.length === table.columns.length);
     for (const part of Data.parts) {
+      if (part.name === 'advice' || part.name === 'missed_map') continue;
       for (const table of part.tables) {
         const isAudited = AUDITED.includes(part.name) ? !SHOWN.has(table.name) && !Offenders.names.has(table.name) : BOOKKEEPING.has(table.name);
         if (isAudited && isNew(table)) made.push(table);

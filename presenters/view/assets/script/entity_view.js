@@ -74,7 +74,7 @@ const Entity = (() => {
       { name: 'source', title: 'source', unit: 'source' },
     ];
     const rows = groups.map(({ places: [first, ...others], counts }) => {
-      const kinds = new Set([first, ...others].map(({ keys }) => keys.kind));
+      const kinds = new Set([first, ...others].map(({ keys }) => keys.kind).filter(Boolean));
       const source = first.file !== null && first.line !== null ? (Data.sourceLine(first.file, first.line) ?? null) : null;
       const share = own > 0 ? counts[Places.ranking] / own : null;
       return [first.file, first.line, first.keys.function, [...kinds].join(', '), ...counts, share, source];
@@ -85,7 +85,7 @@ const Entity = (() => {
   /** @type {(places: Group['places']) => Table | null} */
   const threadsTable = (places) => {
     const { streams } = Places.overTime(places);
-    const chosen = Selection.now().streams;
+    const chosen = Chosen.now().streams;
     const rows = [...streams]
       .filter(([stream, counts]) => counts[0] > 0 && (chosen === null || chosen.includes(stream)))
       .sort(([, a], [, b]) => b[Places.ranking] - a[Places.ranking])
@@ -97,6 +97,12 @@ const Entity = (() => {
   };
 
   /** @type {(places: Group['places']) => Child} */
+  const threadTable = (places) => {
+    const table = threadsTable(places);
+    return table ? TableView.create(table) : null;
+  };
+
+  /** @type {(places: Group['places']) => Child} */
   const overTime = (places) => {
     const { bins } = Places.overTime(places);
     const measure = Places.sum(places)[Places.ranking] > 0 ? Places.ranking : 0;
@@ -104,24 +110,33 @@ const Entity = (() => {
     return counts.length > 1 ? TimeBars.create(counts.slice(0, MOST_BARS), Places.measures[measure].title) : null;
   };
 
-  /**
-   * Tables of memory that say who allocates objects of a type, or for a variable.
-   * @type {(places: Group['places']) => Child[]}
-   */
-  const allocations = (places) => {
-    /** @type {(name: string) => string} */
-    const bare = (name) => name.replace(/^(struct|class|union|enum) /, '').trim();
-    const types = new Set(places.flatMap(({ keys }) => [bare(keys.type), bare(keys.field.split('.')[0])]));
-    const variables = new Set(places.map(({ keys }) => keys.variable));
-    return (Data.part('memory')?.tables ?? [])
-      .filter((table) => table.has('type', 'file', 'line') || table.has('variable', 'file', 'line'))
-      .flatMap((table) => {
-        const rows = table.rows.filter(
-          (row) => types.has(bare(String(table.value(row, 'type') ?? ''))) || variables.has(String(table.value(row, 'variable') ?? '')),
-        );
-        const raw = { name: table.name, title: `${table.title}: of these types or variables`, layout: table.layout, columns: table.columns };
-        return rows.length > 0 ? [TableView.create(new Data.Table({ ...raw, rows, row_count: rows.length }))] : [];
-      });
+  /** Names of the memory that was accessed by that name, the most accessed first. @type {(kind: string, name: string) => [string, string, number][]} */
+  const memoryOf = (kind, name) => {
+    const table = Data.part('map')?.tables.find((candidate) => candidate.name === 'site_owners');
+    /** @type {Map<string, [string, string, number]>} */
+    const sums = new Map();
+    for (const row of table?.has(kind) ? table.rows : []) {
+      if (!table || table.value(row, kind) !== name) continue;
+      const [memory, what] = [String(table.value(row, 'memory')), String(table.value(row, 'kind'))];
+      const sum = sums.get(memory) ?? [memory, what, 0];
+      sum[2] += Number(table.value(row, 'accesses'));
+      sums.set(memory, sum);
+    }
+    return [...sums.values()].sort((a, b) => b[2] - a[2]);
+  };
+
+  /** @type {(memory: [string, string, number][]) => HTMLElement} */
+  const memoryTable = (memory) => {
+    const whole = memory.reduce((sum, [, , accesses]) => sum + accesses, 0) || 1;
+    /** @type {Column[]} */
+    const columns = [
+      { name: 'memory', title: 'memory, with the call that allocates it', unit: 'text' },
+      { name: 'memory_kind', title: 'kind', unit: 'text' },
+      { name: 'accesses', title: 'accesses', unit: 'count' },
+      { name: 'share', title: 'share', unit: 'share' },
+    ];
+    const rows = memory.map(([name, what, accesses]) => [name, what, accesses, accesses / whole]);
+    return TableView.create(new Data.Table({ name: 'memory', title: 'By memory', layout: 'rows', columns, rows, row_count: rows.length }));
   };
 
   /**
@@ -142,14 +157,14 @@ const Entity = (() => {
   /** @type {(verb: string, options: string) => HTMLElement} */
   const ask = (verb, options) => Dom.element('code', {}, `trackway ${verb} ${options} TRACE`);
 
-  /** @type {(places: Group['places']) => Child} */
-  const onMap = (places) => {
-    const names = new Set(places.flatMap(({ keys }) => [keys.variable, keys.type.replace(/^(struct|class|union) /, ''), keys.field.split('.')[0]]));
-    const found = MapChart.rowsOf((name) => [...names].some((one) => one !== '' && name.split(/[^\w:.<>]+/).includes(one)));
+  /** @type {(memory: [string, string, number][]) => Child} */
+  const onMap = (memory) => {
+    const names = memory.map(([name]) => Texts.visible(name));
+    const found = MapChart.rowsOf((name) => names.includes(name));
     if (found === 0) return null;
-    return Dom.button(`Show its ${Numbers.grouped(found)} rows on the map of memory`, () => {
+    return Dom.button(`Mark its memory on the map (${Numbers.grouped(found)} rows)`, () => {
       Router.leave();
-      MapChart.mark([...names]);
+      MapChart.mark(names);
       document.getElementById('part-map')?.scrollIntoView();
     });
   };
@@ -164,21 +179,21 @@ const Entity = (() => {
     if (places.length === 0) return [Dom.element('p', {}, 'This page holds no accesses of that name: it has the places that cost most.')];
     const counts = Places.sum(places);
     const own = counts[Places.ranking];
+    const memory = memoryOf(kind, name);
     const others = /** @type {const} */ (['field', 'variable', 'type', 'function']).filter((key) => key !== kind);
     return [
       tiles(counts, Places.sum(Places.all)),
       block('Over time', overTime(places)),
-      block('Lines', TableView.create(linesTable(Places.grouped('line', places), own))),
+      TableView.create(linesTable(Places.grouped('line', places), own)),
       others.map((key) => {
         const groups = Places.grouped(key, places);
-        const isNew = groups.length > 1 || (groups[0] && groups[0].name !== name);
-        return isNew ? block(`${TITLES[key]}s`, TableView.create(asTable(key, `By ${key}`, groups, own))) : null;
+        const isNew = groups.some((group) => group.name !== name && group.name !== '');
+        return isNew ? TableView.create(asTable(key, `By ${key}`, groups, own)) : null;
       }),
-      block('Threads', Dom.nodesOf(threadsTable(places) ? TableView.create(/** @type {Table} */ (threadsTable(places))) : null)),
-      block('Paths of calls', [SelectionBar.wholeNote(), FlameChart.create(places)]),
-      block('Allocation sites', allocations(places)),
-      kind === 'field' || kind === 'variable' ? block('Reuse', [SelectionBar.wholeNote(), curve(name)]) : null,
-      block('Place on the map', onMap(places)),
+      threadTable(places),
+      block('Paths of calls', [ChosenBar.wholeNote(), FlameChart.create(places)]),
+      memory.length > 0 ? block('Memory and allocation sites', [ChosenBar.wholeNote('map'), memoryTable(memory), onMap(memory)]) : null,
+      kind === 'field' || kind === 'variable' ? block('Reuse', [ChosenBar.wholeNote(), curve(name)]) : null,
     ];
   };
 
@@ -233,7 +248,7 @@ const Entity = (() => {
     return [button, status];
   };
 
-  Selection.onChange(() => {
+  Chosen.onChange(() => {
     if (!open) return;
     const hadFocus = section?.querySelector('.time-bars') === document.activeElement;
     show(open);

@@ -52,6 +52,7 @@ const FlameChart = (() => {
     }
     /** @type {Map<string, Frame>} */
     const lines = new Map();
+    if (!paths) addFunctions(root, wanted);
     for (const row of paths?.rows ?? []) {
       const [number, node] = /** @type {number[]} */ (row);
       if (wanted && !wanted.has(number)) continue;
@@ -63,6 +64,21 @@ const FlameChart = (() => {
       charge(leaf, [...Places.countsOf(row, 2), ...(hasCycles ? [0] : [])]);
     }
     return root;
+  };
+
+  /**
+   * Without paths: functions, and their lines.
+   * @type {(root: Frame, wanted: Set<number> | null) => void}
+   */
+  const addFunctions = (root, wanted) => {
+    for (const { name, places } of Places.grouped('function')) {
+      const own = frame(name || '(unknown)', 'function', name, root);
+      for (const { name: line, places: of } of Places.grouped('line', places)) {
+        const chosen = of.filter(({ number }) => !wanted || wanted.has(number));
+        const leaf = frame(line, 'line', line, own);
+        for (const { counts } of chosen) charge(leaf, counts);
+      }
+    }
   };
 
   class Flame {
@@ -244,7 +260,9 @@ const FlameChart = (() => {
     element() {
       const what = hasCalls
         ? 'Each frame is a function on a path of calls, as it was recorded; what it calls stands below it.'
-        : 'No calls were recorded: each frame is a function, and below it what was inlined into it.';
+        : paths
+          ? 'No calls were recorded: each frame is a function, and below it what was inlined into it.'
+          : 'Paths of calls were not recorded: each frame is a function, and below it stand its lines.';
       const cycles = hasCycles && this.isPart ? ' Cycles are only known by function, not of this part.' : '';
       const caption = `${what} Dashed frames were inlined; the last ones are lines of source. Frames of less than ${Numbers.percent(LEAST)} are left out, and recursion is one frame.${cycles}`;
       return Dom.element(
@@ -264,7 +282,7 @@ const FlameChart = (() => {
    * @type {(places?: { number: number }[]) => Child}
    */
   const create = (places) => {
-    if (!nodes || !paths) return null;
+    if (Places.all.length === 0) return null;
     const flame = new Flame(places ? new Set(places.map(({ number }) => number)) : null);
     return flame.root.counts.some((count) => count > 0) ? flame.element() : null;
   };

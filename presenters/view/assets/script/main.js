@@ -27,7 +27,7 @@
     const sections = Sections.create();
     place('header', header());
     place('contents', contents(sections));
-    place('main', [Audit.warnings(), SelectionBar.create(), Entity.create(), sections.map(({ element }) => element)]);
+    place('main', [Audit.warnings(), ChosenBar.create(), Entity.create(), sections.map(({ element }) => element)]);
     place('footer', [Dom.element('p', {}, `Made by ${Texts.visible(Data.page.generator)}. docs/analyses.md defines each number.`)]);
     addEventListener('beforeprint', openForPrint);
     Router.start();

@@ -112,7 +112,7 @@ const MapChart = (() => {
       this.accessed = tables;
       this.missed = missed;
       this.tables = tables;
-      /** Words of which names of memory that is marked have one. @type {string[]} */
+      /** Names of memory that is marked. @type {string[]} */
       this.marked = [];
       this.view = { ...WHOLE };
       this.measure = 'accesses';
@@ -156,7 +156,7 @@ const MapChart = (() => {
       this.canvas.addEventListener('keydown', (event) => this.key(event));
       Chart.onZoomKeys(this.canvas, (factor) => this.zoom(factor), () => this.show(WHOLE));
       matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.draw());
-      Selection.onChange(() => this.showSelection());
+      Chosen.onChange(() => this.showSelection());
     }
 
     /** The chosen time; threads are not told apart. */
@@ -164,8 +164,8 @@ const MapChart = (() => {
       const level = this.levels[this.levels.length - 1];
       const length = level.time_bins * level.bin_ns;
       if (length === 0) return;
-      const [from, to] = Selection.times();
-      this.show(Selection.isAll() ? WHOLE : { x0: (from - level.first_ns) / length, x1: (to - level.first_ns) / length, y0: this.view.y0, y1: this.view.y1 });
+      const [from, to] = Chosen.times();
+      this.show(Chosen.isAll() ? WHOLE : { x0: (from - level.first_ns) / length, x1: (to - level.first_ns) / length, y0: this.view.y0, y1: this.view.y1 });
     }
 
     /** @param {string} measure */
@@ -337,12 +337,19 @@ const MapChart = (() => {
     }
 
     /**
-     * The most that a cell of the level in view has.
-     * @returns {number}
+     * The least and the most that a cell of the level in view has.
+     * @returns {[number, number]}
      */
-    largest() {
+    range() {
       const measure = MEASURES[this.measure];
-      return [...this.level().cells.values()].reduce((most, cell) => Math.max(most, measure(cell)), 1);
+      /** @type {[number, number]} */
+      const found = [Number.POSITIVE_INFINITY, 1];
+      for (const cell of this.level().cells.values()) {
+        const count = measure(cell);
+        if (count > 0) found[0] = Math.min(found[0], count);
+        found[1] = Math.max(found[1], count);
+      }
+      return [Math.min(...found), found[1]];
     }
 
     /** Memory with a name that is marked, at the side. @param {CanvasRenderingContext2D} context @param {string} colour */
@@ -366,7 +373,7 @@ const MapChart = (() => {
      */
     drawScale(context, text, low, high) {
       const [left, top, width, height] = [LEFT, HEIGHT - 26, 240, 10];
-      const largest = this.largest();
+      const [least, largest] = this.range();
       for (let step = 0; step < STEPS; step += 1) {
         context.fillStyle = mixed(low, high, step / (STEPS - 1));
         context.fillRect(left + (step * width) / STEPS, top, width / STEPS + 0.5, height);
@@ -374,8 +381,9 @@ const MapChart = (() => {
       context.fillStyle = text;
       context.font = '12px system-ui, sans-serif';
       context.textAlign = 'center';
-      const middle = Math.round(Math.sqrt(largest));
-      for (const [count, at] of largest > 3 ? [[1, 0], [middle, 0.5], [largest, 1]] : [[1, 0], [largest, 1]]) {
+      const middle = Math.round(Math.sqrt(least * largest));
+      const ends = largest > least ? [[least, 0], [largest, 1]] : [[largest, 1]];
+      for (const [count, at] of largest > 3 * least ? [...ends, [middle, 0.5]] : ends) {
         context.fillText(Numbers.short(count), left + at * width, top + height + 13);
       }
       const name = this.tables === this.missed ? missName() : this.measure;
@@ -394,7 +402,7 @@ const MapChart = (() => {
       const level = this.level();
       const measure = MEASURES[this.measure];
       const cells = [...level.cells.values()];
-      const largest = this.largest();
+      const [least, largest] = this.range();
       context.save();
       context.beginPath();
       context.rect(LEFT, TOP, WIDTH - LEFT, HEIGHT - TOP - BOTTOM);
@@ -404,7 +412,7 @@ const MapChart = (() => {
         const count = measure(cell);
         if (count === 0) continue;
         // Logarithmic: one access must be seen beside a million.
-        context.fillStyle = colours[largest > 1 ? Math.round((Math.log(count) / Math.log(largest)) * (STEPS - 1)) : STEPS - 1];
+        context.fillStyle = colours[largest > least ? Math.round((Math.log(count / least) / Math.log(largest / least)) * (STEPS - 1)) : STEPS - 1];
         context.fillRect(...this.box(level, cell.time_bin, cell.address_bin));
       }
       context.restore();
@@ -538,10 +546,7 @@ const MapChart = (() => {
   const missName = () => Data.page.rank_by.replace('_', ' ').replace(/^l/, 'L');
 
   /** @type {(name: string, words: string[]) => boolean} */
-  const isMarked = (name, words) => {
-    const own = name.split(/[^\w:.<>]+/);
-    return words.some((word) => word !== '' && (name === word || own.includes(word)));
-  };
+  const isMarked = (name, words) => words.includes(name);
 
   /**
    * How many rows of the finest level have such a name.

@@ -1,13 +1,15 @@
 /** Names of programs, shortened where they say nothing: the whole name is in the title. */
 const Names = (() => {
   const MOST = 96;
+  /** Folders of an absolute path that a name holds, as those of memory do. */
+  const FOLDERS = /(?<![\w.~-])\/(?:[^\s/:,;()]+\/)+/g;
 
   /**
    * Without anonymous namespaces, with the arguments of templates left out if they are long.
    * @type {(name: unknown) => string}
    */
   const short = (name) => {
-    const plain = Texts.visible(name).trim().replaceAll('(anonymous namespace)::', '');
+    const plain = Texts.visible(name).trim().replaceAll('(anonymous namespace)::', '').replace(FOLDERS, '');
     return plain.length > MOST ? withoutArguments(plain) : plain;
   };
 
@@ -34,6 +36,15 @@ const Names = (() => {
   };
 
   /**
+   * A path without the folders that lead to its own.
+   * @type {(path: string) => string}
+   */
+  const path = (path) => {
+    const parts = path.split('/');
+    return parts.length > 3 && path.startsWith('/') ? `…/${parts.slice(-2).join('/')}` : path;
+  };
+
+  /**
    * A name as code, whose title is the whole name if it is shortened.
    * @type {(name: unknown) => HTMLElement}
    */
@@ -43,5 +54,5 @@ const Names = (() => {
     return Dom.element('code', { title: shown === whole ? null : whole }, shown);
   };
 
-  return { short, code };
+  return { short, path, code };
 })();

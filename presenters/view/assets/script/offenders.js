@@ -27,7 +27,7 @@ const Offenders = (() => {
       for (const { panel } of panels) panel.replaceChildren();
       select(buttons.findIndex((button) => button.tabIndex === 0));
     };
-    Selection.onChange(redraw);
+    Chosen.onChange(redraw);
     /** @type {(index: number) => void} */
     const select = (index) => {
       panels.forEach(({ panel, table }, other) => {
@@ -60,8 +60,8 @@ const Offenders = (() => {
    */
   const content = (table) => {
     const key = KEYS[table.name];
-    if (Selection.isAll() || Places.all.length === 0) return TableView.create(table);
-    if (!key) return [SelectionBar.wholeNote(), TableView.create(table)];
+    if (Chosen.isAll() || Places.all.length === 0) return TableView.create(table);
+    if (!key) return [ChosenBar.wholeNote(), TableView.create(table)];
     const own = Places.sum(Places.all)[Places.ranking];
     return TableView.create(Entity.asTable(key, `${table.title.split(',')[0]}, of the chosen time and threads`, Places.grouped(key), own));
   };

@@ -32,7 +32,7 @@ const PartView = (() => {
     }
     /** @type {(table: Table) => boolean} */
     const isCompanion = (table) => !drawn.has(table) && companions.some((columns) => table.has(...columns));
-    return part.tables.filter((table) => !isCompanion(table) && !Audit.BOOKKEEPING.has(table.name)).map((table) => drawn.get(table) ?? plain(table));
+    return part.tables.filter((table) => !isCompanion(table) && !Audit.BOOKKEEPING.has(table.name) && table.name !== 'site_owners').map((table) => drawn.get(table) ?? plain(table));
   };
 
   /** @type {(table: Table) => HTMLElement} */

@@ -3,11 +3,21 @@ const Places = (() => {
   /** @typedef {'field' | 'variable' | 'type' | 'function' | 'line' | 'file' | 'kind'} Key */
   /** @typedef {{ number: number, file: string | null, line: number | null, keys: Record<Key, string>, counts: number[] }} Place */
 
-  const table = Data.table('places', 'places');
+  /** Lines of samples and of counts are places, too, without times and paths. */
+  const LINES = /** @type {[string, string][]} */ ([['places', 'places'], ['samples', 'sample_lines'], ['regions', 'region_lines']]);
+
+  /** @type {() => Table | undefined} */
+  const found = () => {
+    const tables = LINES.map(([part, name]) => Data.part(part)?.tables.find((candidate) => candidate.name === name));
+    return tables.find((candidate) => candidate?.has('file', 'line') && candidate.rows.length > 0);
+  };
+
+  const table = found();
   const moments = Data.table('places', 'place_moments');
 
-  /** Numbers of a place: accesses, bytes, misses of each level. */
-  const measures = (table?.columns ?? []).slice((table?.position('line') ?? -1) + 1);
+  /** Numbers of a place: accesses, bytes, misses of each level; of samples and counts what they have. */
+  const measures = (table?.columns ?? []).filter(({ name, unit }) => (unit === 'count' || unit === 'bytes') && name !== 'line');
+  const positions = measures.map(({ name }) => table?.position(name) ?? 0);
   const zero = () => measures.map(() => 0);
 
   /** @type {(file: string | null, line: number | null) => string} */
@@ -21,7 +31,7 @@ const Places = (() => {
     const line = table?.value(row, 'line') ?? null;
     const place = { field: text('field'), variable: text('variable'), type: text('type'), function: text('function') };
     const keys = { ...place, kind: text('kind'), file: file ?? '(unknown)', line: lineName(file, Number(line ?? 0)) };
-    const counts = row.slice((table?.position('line') ?? 0) + 1).map(Number);
+    const counts = positions.map((position) => Number(row[position] ?? 0));
     return { number, file, line: line === null ? null : Number(line), keys, counts };
   });
 
@@ -50,7 +60,11 @@ const Places = (() => {
   const has = (key, name) => name !== '(others)' && name !== '' && isKey(key) && by(key).has(name);
 
   const KEYS = ['field', 'variable', 'type', 'function', 'line', 'file', 'kind'];
-  /** @type {(key: string) => key is Key} */
+
+  /**
+   * @param {string} key
+   * @returns {key is Key}
+   */
   const isKey = (key) => KEYS.includes(key);
 
   /** @type {(into: number[], counts: number[]) => void} */
@@ -63,7 +77,7 @@ const Places = (() => {
 
   /** Sums of the selection by the number of the place. @type {number[][] | null} */
   let selected = null;
-  Selection.onChange(() => {
+  Chosen.onChange(() => {
     selected = null;
   });
 
@@ -73,11 +87,11 @@ const Places = (() => {
    */
   const counts = () => {
     if (selected) return selected;
-    if (Selection.isAll()) return all.map((place) => place.counts);
+    if (Chosen.isAll()) return all.map((place) => place.counts);
     const sums = all.map(zero);
     for (const row of moments?.rows ?? []) {
       const [place, stream, bin] = /** @type {number[]} */ (row);
-      if (Selection.holds(stream, bin) && sums[place]) add(sums[place], countsOf(row, 3));
+      if (Chosen.holds(stream, bin) && sums[place]) add(sums[place], countsOf(row, 3));
     }
     selected = sums;
     return sums;
@@ -121,7 +135,7 @@ const Places = (() => {
     const wanted = places ? new Set(places.map(({ number }) => number)) : null;
     /** @type {Map<number, number[]>} */
     const streams = new Map();
-    const bins = Array.from({ length: Selection.bins }, zero);
+    const bins = Array.from({ length: Chosen.bins }, zero);
     for (const row of moments?.rows ?? []) {
       const [place, stream, bin] = /** @type {number[]} */ (row);
       if (wanted && !wanted.has(place)) continue;
@@ -129,7 +143,7 @@ const Places = (() => {
       if (bins[bin]) add(bins[bin], own);
       const sums = streams.get(stream) ?? zero();
       streams.set(stream, sums);
-      if (bin >= Selection.now().first && bin <= Selection.now().last) add(sums, own);
+      if (bin >= Chosen.now().first && bin <= Chosen.now().last) add(sums, own);
     }
     return { streams, bins };
   };

@@ -13,7 +13,7 @@ const Router = (() => {
    * @type {(kind: string, name: string) => string}
    */
   const fragment = (kind, name) => {
-    const made = new URLSearchParams([[kind, name], ...Selection.parameters()]);
+    const made = new URLSearchParams([[kind, name], ...Chosen.parameters()]);
     return `#${made}`;
   };
 
@@ -35,14 +35,14 @@ const Router = (() => {
     const open = entity();
     /** @type {[string, string][]} */
     const first = open ? [open] : [];
-    const own = new URLSearchParams([...first, ...Selection.parameters()]).toString();
+    const own = new URLSearchParams([...first, ...Chosen.parameters()]).toString();
     const at = open ? '' : section();
     const next = [at, own].filter(Boolean).join('&');
     if (`#${next}` !== location.hash) history.replaceState(null, '', next ? `#${next}` : '#');
   };
 
   const follow = () => {
-    Selection.restore(parse(location.hash));
+    Chosen.restore(parse(location.hash));
     const open = entity();
     Entity.show(open);
     if (!open) {
@@ -54,14 +54,14 @@ const Router = (() => {
 
   const start = () => {
     addEventListener('hashchange', follow);
-    Selection.onChange(write);
+    Chosen.onChange(write);
     if (location.hash) follow();
   };
 
   /** Back to all sections. */
   const leave = () => {
     if (!entity()) return;
-    location.hash = new URLSearchParams(Selection.parameters()).toString() || 'overview';
+    location.hash = new URLSearchParams(Chosen.parameters()).toString() || 'overview';
     Entity.show(null);
   };
 

@@ -7,11 +7,11 @@ const Sections = (() => {
 
   const flame = () => {
     const made = FlameChart.create();
-    return made ? [SelectionBar.wholeNote('calls'), made] : null;
+    return made ? [ChosenBar.wholeNote('calls'), made] : null;
   };
 
   /** @type {(verb: string, content: Child) => Child} */
-  const withNote = (verb, content) => (content ? [SelectionBar.wholeNote(verb), content] : null);
+  const withNote = (verb, content) => (content ? [ChosenBar.wholeNote(verb), content] : null);
 
   /** Two traces: what changed from the first to the second, of which the other parts are. */
   const comparison = () => {
@@ -34,7 +34,7 @@ const Sections = (() => {
       .map((part) => ({
         id: `part-${part.name.replace(/[^a-z0-9]/g, '-')}`,
         title: part.title,
-        make: () => [VERBS[part.name] ? SelectionBar.wholeNote(VERBS[part.name]) : null, PartView.create(part)],
+        make: () => [VERBS[part.name] ? ChosenBar.wholeNote(VERBS[part.name]) : null, PartView.create(part)],
       }));
 
   /** @type {() => PageSection[]} */

@@ -75,8 +75,14 @@ const SourceView = (() => {
    * The numbers of the chosen time and threads instead; those of other tables can't be summed anew.
    * @type {() => ShownCosts | null}
    */
-  const selectedCosts = () => {
-    if (Selection.isAll() || Places.all.length === 0) return null;
+  const selectedCosts = () => (Chosen.isAll() ? null : placesCosts('the chosen time and threads'));
+
+  /**
+   * Numbers of places beside their lines.
+   * @type {(title: string) => ShownCosts | null}
+   */
+  const placesCosts = (title) => {
+    if (Places.all.length === 0) return null;
     const total = Places.sum(Places.all)[Places.ranking] || 1;
     /** @type {Map<string, FileCosts>} */
     const files = new Map();
@@ -92,8 +98,12 @@ const SourceView = (() => {
       found.share += share;
     }
     const columns = [...Places.measures, /** @type {Column} */ ({ name: 'share', title: 'share', unit: 'share' })];
-    return files.size > 0 ? { title: 'the chosen time and threads', columns, files } : null;
+    return files.size > 0 ? { title, columns, files } : null;
   };
+
+  // Lines of samples have no column of their text.
+  const ofPlaces = costs.length === 0 ? placesCosts('places') : null;
+  if (ofPlaces) costs.push(ofPlaces);
 
   /** What stands beside the source now. */
   let shown = costs[0];
@@ -226,9 +236,18 @@ const SourceView = (() => {
     return Dom.element('div', { class: 'scroll tall', tabindex: '0', role: 'region', 'aria-label': `Source of ${name}` }, table);
   };
 
+  /** A sampled program's files may have changed since it was compiled. */
+  const unquoted = () =>
+    Dom.element(
+      'p',
+      {},
+      'This page holds no source: samples don’t say which text was compiled. If the files are still those, name their folder: ',
+      Dom.element('code', {}, 'trackway view --source-root FOLDER TRACE'),
+    );
+
   /** A choice of files, the one with the largest share first. None if the page holds no source. */
   const create = () => {
-    if (costs.length === 0) return null;
+    if (costs.length === 0) return Data.part('samples') && !Data.part('misses') ? unquoted() : null;
     const place = Dom.element('div', { class: 'source-place' });
     const select = Dom.element('select');
     /** @type {(file: string) => void} */
@@ -253,7 +272,7 @@ const SourceView = (() => {
     );
     numbers.addEventListener('change', () => choose(costs[Number(numbers.value)]));
     select.addEventListener('change', () => open(select.value));
-    Selection.onChange(() => {
+    Chosen.onChange(() => {
       const selected = selectedCosts();
       numbers.disabled = selected !== null;
       choose(selected ?? costs[Number(numbers.value) || 0]);

@@ -7,6 +7,8 @@ const TableView = (() => {
   /** A page with more rows would become slow. */
   const MAX_ROWS = 2000;
   const FILTER_FROM = 20;
+  /** Pixels of a window in which not all columns have room. */
+  const NARROW = 1200;
 
   /** @type {(unit: Unit) => boolean} */
   const isText = (unit) => unit === 'text' || unit === 'path' || unit === 'source';
@@ -44,7 +46,14 @@ const TableView = (() => {
     const positions = table.columns.map((_, position) => position);
     /** @type {(position: number) => boolean} */
     const isSource = (position) => table.columns[position].unit === 'source';
-    return [...positions.filter((position) => !isSource(position)), ...positions.filter(isSource)];
+    const others = positions.filter((position) => !isSource(position));
+    const heads = Math.max(1, others.findIndex((position) => !isText(table.columns[position].unit)) + (table.has('file', 'line') ? 1 : 0));
+    /** @type {(position: number) => boolean} */
+    const isHead = (position) => position === 0 || (['file', 'line'].includes(table.columns[position].name) && position < heads);
+    // On a narrow screen the first name must do before the numbers.
+    const isNarrow = innerWidth < NARROW;
+    const first = isNarrow ? others.filter((position) => isHead(position) || !isText(table.columns[position].unit)) : others;
+    return [...first, ...others.filter((position) => !first.includes(position)), ...positions.filter(isSource)];
   };
 
   /**
@@ -57,12 +66,18 @@ const TableView = (() => {
     return Places.has(column.name, text) ? Entity.link(column.name, text, shown) : title ? Dom.element('span', { title }, shown) : shown;
   };
 
+  /** @type {(text: string) => Child} */
+  const pathOf = (text) => {
+    const shown = Names.path(text);
+    return shown === text ? text : Dom.element('span', { title: text }, shown);
+  };
+
   /** @type {(table: Table, column: Column, row: Cell[], position: number) => HTMLElement} */
   const cell = (table, column, row, position) => {
     const value = row[position];
     const text = textOf(column, value);
     /** @type {Child[]} */
-    const children = [column.unit === 'text' ? nameOf(column, text) : text];
+    const children = [column.unit === 'text' ? nameOf(column, text) : column.unit === 'path' ? pathOf(text) : text];
     if (column.unit === 'share' && typeof value === 'number') children.splice(0, 1, bar(value), Dom.element('span', { class: 'percent' }, text));
     if (column.name === 'line' && table.has('file')) children.splice(0, 1, placeLink(table, row, text));
     if (column.name === 'stream' && typeof value === 'number' && Places.streams.includes(value)) children.splice(0, 1, threadButton(value));
@@ -77,7 +92,7 @@ const TableView = (() => {
    * @type {(stream: number) => HTMLElement}
    */
   const threadButton = (stream) =>
-    Dom.button(String(stream), () => Selection.choose({ streams: [stream] }), { class: 'as-link', title: 'Choose this thread for all parts' });
+    Dom.button(String(stream), () => Chosen.choose({ streams: [stream] }), { class: 'as-link', title: 'Choose this thread for all parts' });
 
   /** @type {(a: Cell, b: Cell) => number} */
   const compare = (a, b) => {
@@ -189,8 +204,8 @@ const TableView = (() => {
         Dom.element('thead', {}, Dom.element('tr', {}, this.heads)),
         this.body,
       );
-      const region = Dom.element('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': title }, table);
-      return Dom.element('div', { class: 'table-view' }, this.tools(), region, this.more, this.cut, Terms.ofTable(this.table));
+      const region = Dom.element('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': `Table: ${title}` }, table);
+      return Dom.element('div', { class: 'table-view' }, this.tools(), Terms.ofTable(this.table), region, this.more, this.cut);
     }
   }
 

@@ -43,7 +43,7 @@ const Terms = (() => {
     const list = Dom.element('dl', {}, entries.map(([term, text]) => [Dom.element('dt', {}, term), Dom.element('dd', {}, text)]));
     const popover = Dom.element('div', { id, popover: 'auto', class: 'terms', role: 'dialog', 'aria-label': `Terms of ${about}` }, list);
     const opener = Dom.element('button', { type: 'button', popovertarget: id, class: 'explain', 'aria-label': `What the numbers of ${about} mean` }, '?');
-    return Dom.element('span', {}, opener, popover);
+    return Dom.element('span', { class: 'explained' }, opener, popover);
   };
 
   /** @type {(table: Table) => HTMLElement | null} */

@@ -1,5 +1,5 @@
 /** The choice of time and threads, above all parts. */
-const SelectionBar = (() => {
+const ChosenBar = (() => {
   const MOST_THREADS = 64;
 
   /** @type {() => HTMLElement} */
@@ -9,12 +9,12 @@ const SelectionBar = (() => {
       const box = Dom.element('input', { type: 'checkbox', checked: true, value: stream });
       box.addEventListener('change', () => {
         const chosen = boxes.filter(({ input }) => input.checked).map(({ stream: number }) => number);
-        Selection.choose({ streams: chosen.length === shown.length ? null : chosen });
+        Chosen.choose({ streams: chosen.length === shown.length ? null : chosen });
       });
       return { stream, input: box };
     });
-    Selection.onChange(() => {
-      const { streams } = Selection.now();
+    Chosen.onChange(() => {
+      const { streams } = Chosen.now();
       for (const { stream, input } of boxes) input.checked = streams === null || streams.includes(stream);
     });
     return Dom.element(
@@ -32,38 +32,38 @@ const SelectionBar = (() => {
   const wholeNote = (verb = 'report') => {
     const note = Dom.element('p', { class: 'whole-note' });
     const tell = () => {
-      note.hidden = Selection.isAll();
+      note.hidden = Chosen.isAll();
       note.replaceChildren(
         'This part shows the whole trace, whatever time and threads are chosen. Of the chosen ones: ',
-        Dom.element('code', {}, `trackway ${verb} ${Selection.options()} TRACE`),
+        Dom.element('code', {}, `trackway ${verb} ${Chosen.options()} TRACE`),
       );
     };
     tell();
-    Selection.onChange(tell, note);
+    Chosen.onChange(tell, note);
     return note;
   };
 
   /** @type {() => string} */
   const words = () => {
-    const { streams } = Selection.now();
-    const [from, to] = Selection.times();
+    const { streams } = Chosen.now();
+    const [from, to] = Chosen.times();
     const time = `${Numbers.duration(from)} to ${Numbers.duration(to)}`;
     const of = streams === null ? 'all threads' : `thread ${streams.join(', ')}`;
-    return Selection.isAll() ? 'All of the recording, all threads.' : `Chosen: ${time}, ${of}. Tables of offenders, source and single views are sums of this part.`;
+    return Chosen.isAll() ? 'All of the recording, all threads.' : `Chosen: ${time}, ${of}. Tables of offenders, source and single views are sums of this part.`;
   };
 
   /** None if the page holds no places, or nothing could be chosen. */
   const create = () => {
-    if (Selection.bins < 2 && Places.streams.length < 2) return null;
+    if (Chosen.bins < 2 && Places.streams.length < 2) return null;
     const { bins } = Places.overTime();
     const status = Dom.element('span', { role: 'status' }, words());
-    const clear = Dom.button('Show all', Selection.clear);
-    clear.hidden = Selection.isAll();
-    Selection.onChange(() => {
+    const clear = Dom.button('Show all', Chosen.clear);
+    clear.hidden = Chosen.isAll();
+    Chosen.onChange(() => {
       status.textContent = words();
-      clear.hidden = Selection.isAll();
+      clear.hidden = Chosen.isAll();
     });
-    const bars = Selection.bins > 1 ? TimeBars.create(bins.map((sums) => sums[Places.ranking] || 0), Places.measures[Places.ranking].title) : null;
+    const bars = Chosen.bins > 1 ? TimeBars.create(bins.map((sums) => sums[Places.ranking] || 0), Places.measures[Places.ranking].title) : null;
     return Dom.element(
       'details',
       { class: 'selection' },

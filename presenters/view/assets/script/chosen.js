@@ -1,11 +1,11 @@
 /** One range of time and one set of threads for all parts of the page that can be summed anew. */
-const Selection = (() => {
-  /** @typedef {{ first: number, last: number, streams: number[] | null }} Chosen */
+const Chosen = (() => {
+  /** @typedef {{ first: number, last: number, streams: number[] | null }} Range */
 
   const axis = Data.table('places', 'moment_axis')?.record();
   const bins = axis?.bins ?? 0;
 
-  /** All bins and all threads: nothing is chosen. @type {Chosen} */
+  /** All bins and all threads: nothing is chosen. @type {Range} */
   let chosen = { first: 0, last: bins - 1, streams: null };
   /** @type {{ listen: () => void, of: Element | null, wasShown: boolean }[]} */
   let listeners = [];
@@ -13,7 +13,7 @@ const Selection = (() => {
   /** @type {() => boolean} */
   const isAll = () => chosen.first <= 0 && chosen.last >= bins - 1 && chosen.streams === null;
 
-  /** @type {(next: Partial<Chosen>) => void} */
+  /** @type {(next: Partial<Range>) => void} */
   const choose = (next) => {
     const made = { ...chosen, ...next };
     const first = Chart.clamp(Math.min(made.first, made.last), 0, bins - 1);
@@ -84,7 +84,7 @@ const Selection = (() => {
     if (threads !== null) choose({ streams: threads.split(',').map(Number).filter(Number.isInteger) });
   };
 
-  /** @type {() => Chosen} */
+  /** @type {() => Range} */
   const now = () => chosen;
 
   return { bins, axis, now, isAll, choose, clear, onChange, holds, times, options, parameters, restore };
