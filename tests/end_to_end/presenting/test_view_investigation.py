@@ -227,7 +227,7 @@ class Views(Investigation):
 
     def test_search_finds_terms_sections_and_allocation_sites(self):
         self.open(self.trace)
-        for word, kind in (("working", "term"), ("audit", "section"), ("kvstore.c:", "allocation site")):
+        for word, kind in (("working", "term"), ("audit", "section"), ("size.h:27", "allocation site")):
             self.browser.evaluate(
                 f"(() => {{ const box = document.querySelector('.search input'); box.value = {word!r};"
                 " box.dispatchEvent(new Event('input')); })()"

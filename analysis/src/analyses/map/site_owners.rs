@@ -1,4 +1,4 @@
-//! Whose memory each site accesses.
+//! The owners of the memory that each site accesses.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -75,7 +75,7 @@ pub(super) fn table(map: &Map, shard: &MapShard, counts: &SiteOwners) -> Table {
     rows.sort_by_key(|(_, accesses)| Reverse(*accesses));
     let all = rows.len();
     rows.truncate(MOST_ROWS);
-    TableBuilder::new("site_owners", "Whose memory is accessed as what", &rows)
+    TableBuilder::new("site_owners", "Memory by what it is accessed as", &rows)
         .total_rows(all)
         .text("field", |((name, _), _)| name[0].clone())
         .text("variable", |((name, _), _)| name[1].clone())

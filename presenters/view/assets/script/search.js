@@ -26,6 +26,8 @@ const Search = (() => {
         made.push({ kind: 'allocation site', name, weight: 0, href: '#part-memory' });
       }
     }
+    const memory = new Set(Data.part('map')?.tables.find(({ name }) => name === 'owners')?.objects().map((row) => String(row.name)));
+    for (const name of memory) made.push({ kind: 'memory', name, weight: 0, href: '#part-map' });
     for (const row of Data.part('regions')?.tables.find(({ name }) => name === 'regions')?.objects() ?? []) {
       made.push({ kind: 'region', name: String(row.region ?? ''), weight: 0, href: '#part-regions' });
     }
