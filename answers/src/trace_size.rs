@@ -1,8 +1,5 @@
 //! Sizes of traces on the command line.
 
-/// Larger traces are looked at in their middle where all of them would take long.
-pub const USUAL_LOOK: &str = "32M";
-
 /// A number of bytes, such as 500M.
 pub fn parse_trace_size(text: &str) -> Result<u64, String> {
     let size = trackway_analysis::cache::parse_size(text);

@@ -5,8 +5,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use trackway_answers::trace_size::{parse_trace_size, USUAL_LOOK};
+use trackway_answers::trace_size::parse_trace_size;
 
+/// Bytes of a trace of which answers come in some tens of seconds.
+const USUAL_LOOK: &str = "32M";
 /// Bytes that a disk can be expected to have.
 const USUAL_SIZE: &str = "1G";
 

@@ -140,7 +140,7 @@ class Trace(Questions):
             no_source: leave out the text of source files.
             top: rows of each table; by default 200, 0 for as many as a page shows, 2000.
             machine: whose time is estimated for the cards: a preset, or a file of `trackway calibrate`.
-            look: bytes of the trace, in its middle, in which changes are looked for; by default 32M, 0 for none.
+            look: bytes of the trace, in its middle, in which changes are looked for; by default 8M, 0 for none.
             threads: how many threads work; by default as many as there are processors.
             progress: as for the analyses. If it raises an exception, or Ctrl-C comes, no page is written.
 

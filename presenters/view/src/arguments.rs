@@ -10,10 +10,12 @@ use trackway_answers::reading::ReadingArguments;
 use trackway_answers::slice::SliceArguments;
 use trackway_answers::sources::SourceArguments;
 use trackway_answers::time::MachineArguments;
-use trackway_answers::trace_size::{parse_look, USUAL_LOOK};
+use trackway_answers::trace_size::parse_look;
 
 /// Rows of each table by default. More would not help readers, and the page has to open at once.
 pub const DEFAULT_ROWS: usize = 200;
+/// Changes are looked for in traces of this size within some ten seconds.
+const USUAL_LOOK: &str = "8M";
 /// A page with more rows would be slow.
 const MAX_ROWS: usize = 2000;
 

@@ -26,7 +26,7 @@ def page_of_accounts():
         atexit.register(folder.cleanup)
         program = tools.compile_traced(Path(folder.name) / "accounts", [ACCOUNTS], "-O2", "-g", oracle=False)
         trace = Path(folder.name) / "accounts.trackway"
-        tools.record(trace, program, "20000")
+        tools.record(trace, program, "6000")
         tools.trackway("view", "-q", *OPTIONS, trace)
         return trace
 

@@ -125,7 +125,7 @@ const Cards = (() => {
           Dom.element('dt', {}, 'next'),
           Dom.element('dd', {}, Dom.element('code', {}, Texts.visible(detail.next))),
         ]),
-        definition
+        definition?.rows.some(([line]) => line !== null)
           ? Dom.details('The lines to write', () => Dom.element('pre', { class: 'code' }, definition.rows.map(([line]) => Texts.visibleSource(line)).join('\n')))
           : null,
       ),
@@ -146,7 +146,7 @@ const Cards = (() => {
     const dropped = part.tables.find(({ name }) => name === 'not_advised');
     const looked = part.tables.find(({ name }) => name === 'looked_at')?.record().part;
     return [
-      Dom.element('p', { class: 'answer' }, Texts.visible(part.answer)),
+      Dom.element('p', { class: 'answer' }, Names.sentence(part.answer)),
       looked ? Dom.element('p', { class: 'status' }, `Looked at: ${Texts.visible(looked)}. Gains are simulated, each for its change alone; they don’t add up.`) : null,
       rows.length > 0
         ? Dom.element(

@@ -127,7 +127,7 @@ const LayoutChart = (() => {
 
   /** @type {(table: Table<LayoutField>, type: string, fields: LayoutField[], lineBytes: number) => HTMLElement} */
   const typeSection = (table, type, fields, lineBytes) => {
-    const name = Texts.visible(type);
+    const name = Names.short(type);
     const own = new Data.Table({
       name: table.name,
       title: `${name}, fields`,
@@ -152,7 +152,7 @@ const LayoutChart = (() => {
     const lineBytes = Data.lineBytes();
     const sections = [...types(table)].map(([type, fields], index) => {
       const make = () => typeSection(table, type, fields, lineBytes);
-      return index < OPEN_TYPES ? make() : Dom.details(Texts.visible(type), make);
+      return index < OPEN_TYPES ? make() : Dom.details(Names.short(type), make);
     });
     return sections.length > 0 ? [Dom.element('p', {}, legend(lineBytes)), sections] : null;
   };

@@ -54,5 +54,11 @@ const Names = (() => {
     return Dom.element('code', { title: shown === whole ? null : whole }, shown);
   };
 
-  return { short, path, code };
+  /**
+   * A sentence in which names of files and of anonymous namespaces are short.
+   * @type {(text: unknown) => string}
+   */
+  const sentence = (text) => Texts.visible(text).replaceAll('(anonymous namespace)::', '').replace(FOLDERS, '');
+
+  return { short, path, code, sentence };
 })();

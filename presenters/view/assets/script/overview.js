@@ -131,7 +131,7 @@ const Overview = (() => {
         'div',
         {},
         Dom.element('h3', {}, named(found.name), ' ', Dom.element('span', { class: 'kind' }, KINDS[found.part] ?? '')),
-        Dom.element('p', {}, Texts.visible(found.sentence)),
+        Dom.element('p', {}, Names.sentence(found.sentence)),
         sourceOf(found),
       ),
     );
@@ -145,11 +145,12 @@ const Overview = (() => {
   /** @type {(part: string) => Child} */
   const answer = (part) => {
     const text = Data.part(part)?.answer;
-    return text ? Dom.element('p', { class: 'answer' }, Texts.visible(text)) : null;
+    return text ? Dom.element('p', { class: 'answer' }, Names.sentence(text)) : null;
   };
 
   const create = () => {
     const accesses = [
+      Data.part('misses') ? ChosenBar.wholeNote() : null,
       Cards.create(),
       Data.part('advice') ? Dom.element('h3', { class: 'further' }, 'What misses') : null,
       answer('misses'),
