@@ -98,8 +98,8 @@ class Cards(Investigation):
 
     def test_a_large_trace_is_looked_at_in_its_middle_and_none_on_request(self):
         trace = page_of_accounts()
-        advice = page_data(*OPTIONS, "--look", "100K", trace)["advice"]
-        self.assertRegex(objects(table(advice, "looked_at"))[0]["part"], r"in its middle \(--look 100 KiB\)$")
+        advice = page_data(*OPTIONS, "--look", "1M", trace)["advice"]
+        self.assertRegex(objects(table(advice, "looked_at"))[0]["part"], r"in its middle \(--look 1 MiB\)$")
         self.assertNotIn("advice", page_data("--look", "0", trace))
 
     def test_a_machine_that_is_unknown_is_no_reason_for_no_page(self):
@@ -287,6 +287,7 @@ class Choice(Investigation):
         self.trace = shared_page()
 
     def accesses(self):
+        self.browser.evaluate("document.querySelector('#misses .more').click()")
         rows = next(iter(self.tables("#misses").values()))
         return {row[0]: int(row[rows[0].index("accesses")].replace(",", "")) for row in rows[1:]}
 
