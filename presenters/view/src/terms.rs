@@ -11,7 +11,7 @@ pub fn terms() -> Vec<Json> {
         .filter_map(|entry| entry.split_once("**"))
         .map(|(term, rest)| {
             let text = without_links(&rest.split_whitespace().collect::<Vec<_>>().join(" "));
-            json!({"term": term, "text": text.trim_start_matches(|letter| letter == ':' || letter == ' ').trim()})
+            json!({"term": term, "text": text.trim_start_matches([':', ' ']).trim()})
         })
         .collect()
 }
