@@ -278,6 +278,8 @@ class Views(Investigation):
                 " return table.rows[1].cells[head].getBoundingClientRect().right; })()"
             )
             self.assertLess(right, width, "the first number is in sight")
+            region = self.browser.evaluate("document.querySelector('#panel-lines .scroll').getBoundingClientRect().right")
+            self.assertLess(right, region + 1, "and not cut off by the table's own region")
             self.assertLessEqual(self.browser.evaluate("document.documentElement.scrollWidth"), width)
 
 
