@@ -36,7 +36,7 @@ COLUMNS = (
     Column("rate", "M acc./s", "{:.1f}"),
 )
 PEAK_MIB = 2048
-OPEN_MS = 2000
+OPEN_MS = 1000
 # Milliseconds since the page was asked for; the paint comes after the scripts have drawn everything.
 TIMES = """new Promise((done) => requestAnimationFrame(() => setTimeout(() => {
     const [navigation] = performance.getEntriesByType('navigation');

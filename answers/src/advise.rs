@@ -68,8 +68,21 @@ pub struct AdviseArguments {
     pub keeping: KeepingArguments,
 }
 
-impl Question for AdviseArguments {
-    fn answer(&self, trace: &Trace) -> Result<Report, Failure> {
+/// What changes are looked for with.
+pub(crate) struct Advising<'a> {
+    pub machine: &'a MachineArguments,
+    pub cache: &'a Option<Caches>,
+    pub reading: &'a ReadingArguments,
+    /// Cards to show; 0 for all.
+    pub most: usize,
+    /// Whether a table says where members stand before and after changes of layouts.
+    pub with_moves: bool,
+}
+
+impl Advising<'_> {
+    /// # Errors
+    /// If the trace has no accesses, or the time of no known machine can be estimated.
+    pub fn report(&self, trace: &Trace) -> Result<Report, Failure> {
         require_accesses(trace)?;
         let mut warnings = Vec::new();
         let model = ModelArguments {
@@ -97,10 +110,23 @@ impl Question for AdviseArguments {
             }
             cards
         });
-        let mut findings = cards.findings(self.output.rows());
+        let mut findings = cards.findings(self.most, self.with_moves);
         let order = found.tables.into_iter().filter(|table| table.name() == "order");
         findings.tables.extend(order);
         Ok(soundness::report(trace, findings, &summary, warnings))
+    }
+}
+
+impl Question for AdviseArguments {
+    fn answer(&self, trace: &Trace) -> Result<Report, Failure> {
+        let advising = Advising {
+            machine: &self.machine,
+            cache: &self.cache,
+            reading: &self.reading,
+            most: self.output.rows(),
+            with_moves: false,
+        };
+        advising.report(trace)
     }
 
     fn slice(&self) -> SliceRequest {

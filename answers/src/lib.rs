@@ -49,5 +49,6 @@ pub mod soundness;
 pub mod sources;
 pub mod time;
 mod time_left;
+pub mod trace_size;
 pub mod verify;
 pub mod whatif;

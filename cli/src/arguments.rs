@@ -13,10 +13,10 @@ use trackway_recording::{parse_buffer_size, SampledArguments, SamplingArguments}
 use trackway_trace::FORMAT_VERSION;
 
 use crate::diff::DiffArguments;
-use crate::trace_size::parse_trace_size;
 use trackway_answers::analyses::{BehaviourVerb, ChangeVerb};
 use trackway_answers::output::QuietArgument;
 use trackway_answers::report_form::ReportForm;
+use trackway_answers::trace_size::parse_trace_size;
 
 const EXIT_STATUS: &str = "Exit status: 0 on success, 1 if `verify` found a difference or `doctor` that compiled recording doesn't work, 2 on a wrong command line \
                            or an error, 3 if a budget of `check` is broken. `run`, `record` and `top` return the status of the program that they ran (128 + the signal's \

@@ -16,7 +16,6 @@ pub mod query;
 mod record;
 mod run;
 mod run_arguments;
-mod trace_size;
 
 use std::env;
 use std::ffi::{OsStr, OsString};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::trace_size::parse_trace_size;
+use trackway_answers::trace_size::parse_trace_size;
 
 /// Bytes of a trace of which answers come in some tens of seconds.
 const USUAL_LOOK: &str = "32M";

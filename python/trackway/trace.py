@@ -121,6 +121,8 @@ class Trace(Questions):
         source_root: str | os.PathLike[str] | None = None,
         no_source: bool = False,
         top: int | None = None,
+        machine: str | os.PathLike[str] | None = None,
+        look: int | str | None = None,
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Path:
@@ -137,6 +139,8 @@ class Trace(Questions):
             source_root: a folder in which to look for source files, too.
             no_source: leave out the text of source files.
             top: rows of each table; by default 200, 0 for as many as a page shows, 2000.
+            machine: whose time is estimated for the cards: a preset, or a file of `trackway calibrate`.
+            look: bytes of the trace, in its middle, in which changes are looked for; by default 8M, 0 for none.
             threads: how many threads work; by default as many as there are processors.
             progress: as for the analyses. If it raises an exception, or Ctrl-C comes, no page is written.
 
@@ -147,7 +151,7 @@ class Trace(Questions):
             QuestionError: the file exists and `force` isn't set, it can't be written, or an option is wrong.
         """
         options: dict[str, Option] = {"force": force, "sort": sort, "cache": cache, "source_root": source_root}
-        options |= {"no_source": no_source, "top": top, "threads": threads}
+        options |= {"no_source": no_source, "top": top, "machine": machine, "look": look, "threads": threads}
         return _native.view(self._native, path, ["--quiet", *words_of(options)], progress)
 
     def _scan(

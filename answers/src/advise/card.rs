@@ -1,5 +1,6 @@
 //! A change: what it gains, what that rests on, and when it would be wrong.
 
+use trackway_analysis::layout::MemberMove;
 use trackway_analysis::site_counts::SiteCounters;
 use trackway_trace::{LocationId, Program};
 
@@ -18,6 +19,8 @@ pub struct Card {
     pub next: String,
     /// Lines for the source.
     pub definition: Vec<String>,
+    /// Where members stand before and after, if the change is one of a layout.
+    pub moves: Vec<MemberMove>,
 }
 
 /// File and line.

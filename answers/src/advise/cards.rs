@@ -1,7 +1,7 @@
 //! Cards: a change, what it gains, what that rests on, and when it would be wrong.
 
 use trackway_analysis::edits::Kind;
-use trackway_analysis::layout::LayoutCards;
+use trackway_analysis::layout::{LayoutCards, MemberMove};
 use trackway_analysis::site_counts::SiteCounters;
 use trackway_analysis::time::Machine;
 use trackway_analysis::Findings;
@@ -41,6 +41,7 @@ impl Cards {
             place: card.location.and_then(|location| place(recorded, location)),
             next: format!("trackway whatif --time {} TRACE", card.options),
             definition: card.definition.clone(),
+            moves: card.moves.clone(),
         });
         Cards {
             before: SiteCounters::sum(&layouts.counters),
@@ -111,7 +112,7 @@ impl Cards {
         (1.0 - self.work as f64 / cycles).max(0.0)
     }
 
-    pub fn findings(mut self, most: usize) -> Findings {
+    pub fn findings(mut self, most: usize, with_moves: bool) -> Findings {
         self.cards.sort_by_key(|card| card.after.cycles);
         if most > 0 {
             self.cards.truncate(most);
@@ -127,6 +128,7 @@ impl Cards {
             tables.push(self.not_advised());
         }
         tables.push(self.time());
+        tables.extend(with_moves.then(|| self.moves()));
         Findings {
             answer: Some(self.answer()),
             tables,
@@ -208,6 +210,23 @@ impl Cards {
             .text("of", |(of, _, _)| of.clone())
             .text("change", |(_, change, _)| change.clone())
             .text("why", |(_, _, why)| why.clone())
+            .build()
+    }
+
+    /// Members of the structures whose layouts the cards change, by the number of the card from 1.
+    fn moves(&self) -> Table {
+        let cards = (1u64..).zip(&self.cards);
+        let rows: Vec<(u64, &MemberMove)> = cards
+            .flat_map(|(number, card)| card.moves.iter().map(move |moved| (number, moved)))
+            .collect();
+        TableBuilder::new("card_moves", "Members before and after the changes", &rows)
+            .number("card", |row| row.0)
+            .text("member", |row| row.1.member.clone())
+            .bytes("size", |row| row.1.size)
+            .number(("old_offset", "offset before"), |row| row.1.old_offset)
+            .number(("part", "part after"), |row| row.1.part as u64)
+            .number(("offset", "offset after"), |row| row.1.offset)
+            .bytes(("part_size", "bytes of the part"), |row| row.1.part_size)
             .build()
     }
 

@@ -46,6 +46,7 @@ fn card(recorded: &Program, edit: Edit, after: SiteCounters) -> Card {
         place: edit.location.and_then(|location| place(recorded, location)),
         next: words.next.into(),
         definition: edit.definition,
+        moves: Vec::new(),
     }
 }
 

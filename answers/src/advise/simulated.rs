@@ -68,6 +68,7 @@ impl Subject<'_> {
             place: None,
             next: "GLIBC_TUNABLES=glibc.malloc.hugetlb=1 ./prog   (or madvise with MADV_HUGEPAGE), and measure".into(),
             definition: Vec::new(),
+            moves: Vec::new(),
         })
     }
 
@@ -125,6 +126,7 @@ impl Subject<'_> {
             place: None,
             next: "trackway sharing TRACE   says which fields, and whether it is true or false sharing".into(),
             definition: Vec::new(),
+            moves: Vec::new(),
         })
     }
 }

@@ -1,6 +1,7 @@
 //! What the page for the browser needs from a trace.
 
 pub mod counts;
+mod look;
 mod passes;
 pub mod samples;
 

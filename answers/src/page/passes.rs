@@ -7,6 +7,7 @@ use std::sync::Arc;
 use trackway_analysis::activity::Activity;
 use trackway_analysis::blocks::Origins;
 use trackway_analysis::cache::Caches;
+use trackway_analysis::calls::{Calls, Moments};
 use trackway_analysis::layout::{LayoutAndMisses, Shown};
 use trackway_analysis::map::{Finest, Map, View, DEFAULT_BINS, DEFAULT_ROWS};
 use trackway_analysis::memory::{Memory, DEFAULT_SHORT_LIFE};
@@ -15,21 +16,36 @@ use trackway_analysis::reuse::{Reuse, ReuseGrouping, Sampling};
 use trackway_analysis::sharing::Sharing;
 use trackway_analysis::site_counts::{Grouping, Measure};
 use trackway_analysis::structures::Structures;
+use trackway_analysis::time::Machine;
 use trackway_analysis::{run, Findings, Observer, RunSummary, SeparateFindings, SideBySide};
 use trackway_report::Report;
 use trackway_trace::Trace;
 
+use super::look::Look;
+use crate::advise::Advising;
 use crate::failure::Failure;
 use crate::model::{line_bytes_of_machine, ModelArguments};
 use crate::reading::ReadingArguments;
 use crate::soundness;
+use crate::time::MachineArguments;
 
+/// The tables of places that the page uses.
+const PLACES: [&str; 6] = [
+    "places",
+    "place_moments",
+    "moment_axis",
+    "place_paths",
+    "path_nodes",
+    "stack_repairs",
+];
 /// Structures that are drawn.
 const STRUCTURES: usize = 12;
 /// Cells of the map's finest resolution; with more the page would be too large.
 pub const MOST_CELLS: usize = 120_000;
+/// The same of the map of misses, which has the others beside it.
+const MOST_MISSED_CELLS: usize = 40_000;
 /// Fields and variables with a curve of their own.
-const CURVES: usize = 6;
+const CURVES: usize = 24;
 /// At most so many lines of a thread are sampled for the curves.
 const SAMPLED_LINES: usize = 1 << 15;
 /// Maximum number of accesses between two that count as together: the default of `trackway layout`.
@@ -42,15 +58,28 @@ pub struct Settings<'s> {
     pub rows: usize,
     pub source_root: Option<&'s Path>,
     pub reading: &'s ReadingArguments,
+    /// The machine whose time is estimated.
+    pub machine: &'s MachineArguments,
+    /// Changes are looked for in so many bytes of the trace, in its middle; nowhere if there are none.
+    pub look_bytes: u64,
 }
+
+/// Changes that are shown.
+const CARDS: usize = 10;
 
 /// What the analyses find.
 pub struct Reports {
     pub rank_by: Measure,
     pub misses: Report,
+    /// None if no changes were to be looked for. If none can be, its answer says why.
+    pub advice: Option<Report>,
+    /// Places in the source by thread, time and path of calls.
+    pub places: Report,
     pub layout: Report,
     pub activity: Report,
     pub map: Report,
+    /// The map of misses of the ranking level; none if no cache is simulated.
+    pub missed_map: Option<Report>,
     /// None of a slice: what was allocated, and for how long, says only the whole run.
     pub memory: Option<Report>,
     pub reuse: Report,
@@ -64,9 +93,12 @@ impl Reports {
         Reports {
             rank_by,
             misses: nothing(),
+            advice: None,
+            places: nothing(),
             layout: nothing(),
             activity: nothing(),
             map: nothing(),
+            missed_map: None,
             memory: None,
             reuse: nothing(),
             sharing: None,
@@ -78,9 +110,11 @@ impl Reports {
 pub fn reports(settings: &Settings, trace: &Trace) -> Result<Reports, Failure> {
     let mut warnings = Vec::new();
     let (caches, rank_by) = settings.model.choose(trace, true, &mut warnings)?;
+    let advice = (settings.look_bytes > 0).then(|| advice(settings, trace));
+    let machine = timed(settings, trace, &caches);
     let plan = Plan::of(trace, &caches);
     let read = |threads: NonZeroUsize, observer: &dyn Observer| {
-        let times = ChunkTimes::count(trace, threads, observer);
+        let times = Arc::new(ChunkTimes::count(trace, threads, observer));
         let reading = Reading {
             trace,
             rows: settings.rows,
@@ -88,9 +122,45 @@ pub fn reports(settings: &Settings, trace: &Trace) -> Result<Reports, Failure> {
             threads,
             observer,
         };
-        reading.reports(&plan, &times, (caches, rank_by), warnings)
+        let places = reading.places(&times, (&caches, rank_by), machine);
+        let missed_map = reading.missed_map(&times, &caches, rank_by);
+        let reports = reading.reports(&plan, &times, (caches, rank_by), warnings);
+        Reports {
+            places,
+            missed_map,
+            ..reports
+        }
     };
-    Ok(settings.reading.with_progress(trace, plan.work(trace), read))
+    let reports = settings.reading.with_progress(trace, plan.work(trace), read);
+    Ok(Reports { advice, ..reports })
+}
+
+/// What to change. That none can be looked for is no reason to have no page: then the answer says so.
+fn advice(settings: &Settings, trace: &Trace) -> Report {
+    let advising = Advising {
+        machine: settings.machine,
+        cache: &settings.model.cache,
+        reading: settings.reading,
+        most: CARDS,
+        with_moves: true,
+    };
+    let looked = Look::at(trace, settings.look_bytes).and_then(|look| {
+        let mut report = advising.report(look.trace(trace))?;
+        report.tables.push(look.table());
+        Ok(report)
+    });
+    looked.unwrap_or_else(|failure| Report {
+        answer: format!("No changes were looked for: {failure}"),
+        warnings: Vec::new(),
+        tables: Vec::new(),
+    })
+}
+
+/// The machine by which the time of paths is estimated: only of traces of which changes are looked for in all.
+fn timed(settings: &Settings, trace: &Trace, caches: &Caches) -> Option<Machine> {
+    let is_small = trace.slice().is_some() || trace.file_length() <= settings.look_bytes;
+    let machine = || settings.machine.machine(caches, trace, &mut Vec::new());
+    (settings.look_bytes > 0 && is_small).then(machine)?.ok()
 }
 
 /// Which parts share a pass, as far as the orders that they need allow.
@@ -135,7 +205,7 @@ impl Plan {
             false => 0,
         };
         let passes: u64 = self.passes.iter().map(|parts| parts.work()).sum();
-        1 + origins + passes + 2 * TRIAL_WORK
+        1 + PLACES_WORK + MISSED_MAP_WORK + origins + passes + 2 * TRIAL_WORK
     }
 }
 
@@ -161,6 +231,8 @@ const SIMULATION_WORK: u64 = 5;
 const MEMORY_WORK: u64 = 5;
 const REUSE_WORK: u64 = 2;
 const TRIAL_WORK: u64 = 4;
+const PLACES_WORK: u64 = 5;
+const MISSED_MAP_WORK: u64 = 5;
 
 impl Parts {
     fn work(self) -> u64 {
@@ -198,6 +270,25 @@ struct Reading<'r> {
 }
 
 impl<'r> Reading<'r> {
+    /// Places in the source by thread, time and path of calls.
+    fn places(
+        &self,
+        times: &Arc<ChunkTimes>,
+        (caches, rank_by): (&Caches, Measure),
+        machine: Option<Machine>,
+    ) -> Report {
+        let observer = Heavy {
+            observer: self.observer,
+            weight: PLACES_WORK,
+        };
+        let calls = Calls::new(caches.clone(), self.rows)
+            .with_time(machine)
+            .with_moments(Moments::new(Arc::clone(times), rank_by));
+        let (mut findings, summary) = run(&calls, self.trace, self.threads, &observer);
+        findings.tables.retain(|table| PLACES.contains(&table.name()));
+        soundness::report(self.trace, findings, &summary, Vec::new())
+    }
+
     fn reports(
         &self,
         plan: &Plan,
@@ -238,6 +329,27 @@ impl<'r> Reading<'r> {
         reports
     }
 
+    /// Where and when the ranking level is missed.
+    fn missed_map(&self, times: &ChunkTimes, caches: &Caches, rank_by: Measure) -> Option<Report> {
+        if !matches!(rank_by, Measure::Misses(_)) {
+            return None;
+        }
+        let observer = Heavy {
+            observer: self.observer,
+            weight: MISSED_MAP_WORK,
+        };
+        let origins = Arc::new(Origins::none(self.trace.program()));
+        let view = View {
+            measure: rank_by,
+            caches: caches.clone(),
+            finest: Finest::Cells(MOST_MISSED_CELLS),
+            ..self.whole_map(times)
+        };
+        let map = Map::new(self.trace, times, origins, view);
+        let (findings, summary) = run(&map, self.trace, self.threads, &observer);
+        Some(soundness::report(self.trace, findings, &summary, Vec::new()))
+    }
+
     /// Misses, layouts and what each thread did when.
     fn simulation(&self, caches: &Caches, rank_by: Measure) -> Simulation {
         let shown = Shown {
@@ -265,7 +377,7 @@ impl<'r> Reading<'r> {
         'r: 't,
     {
         let origins = Arc::new(Origins::of(self.trace, self.threads, self.observer));
-        let map = Map::new(self.trace, times, Arc::clone(&origins), self.whole_map(times));
+        let map = Map::new(self.trace, times, Arc::clone(&origins), self.whole_map(times)).with_sites();
         let is_whole = self.trace.slice().is_none();
         let memory = is_whole.then(|| {
             SeparateFindings::new(Memory::new(

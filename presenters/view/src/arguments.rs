@@ -1,7 +1,7 @@
 //! Arguments of `trackway view`.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use trackway_answers::kept::KeepingArguments;
@@ -9,9 +9,13 @@ use trackway_answers::model::ModelArguments;
 use trackway_answers::reading::ReadingArguments;
 use trackway_answers::slice::SliceArguments;
 use trackway_answers::sources::SourceArguments;
+use trackway_answers::time::MachineArguments;
+use trackway_answers::trace_size::parse_look;
 
 /// Rows of each table by default. More would not help readers, and the page has to open at once.
 pub const DEFAULT_ROWS: usize = 200;
+/// Changes are looked for in traces of this size within some ten seconds.
+const USUAL_LOOK: &str = "8M";
 /// A page with more rows would be slow.
 const MAX_ROWS: usize = 2000;
 
@@ -27,12 +31,15 @@ const MAX_ROWS: usize = 2000;
 #[command(
     after_help = "Examples:\n  trackway view prog.trackway                    (writes prog.trackway.html)\n  \
                         trackway view --serve prog.trackway\n  \
+                        trackway view before.trackway after.trackway   (what changed, and the second trace)\n  \
                         trackway view --cache preset:zen3 -o zen3.html prog.trackway"
 )]
 pub struct ViewArguments {
     /// The trace
     pub trace: PathBuf,
-    /// The page to write [default: TRACE.html]
+    /// Another trace, of the program after a change: the page is of this one, and says what changed from the first to it
+    pub after: Option<PathBuf>,
+    /// The page to write [default: TRACE.html, of the second trace if there are two]
     #[arg(short, long, value_name = "FILE", conflicts_with_all = ["serve", "json"])]
     pub output: Option<PathBuf>,
     /// Replace an existing file
@@ -51,6 +58,11 @@ pub struct ViewArguments {
     pub top: usize,
     #[command(flatten)]
     pub model: ModelArguments,
+    #[command(flatten)]
+    pub machine: MachineArguments,
+    /// Look for changes in the middle of the run if the trace has more bytes than this; 0 to look for none
+    #[arg(long, value_name = "SIZE", value_parser = parse_look, default_value = USUAL_LOOK)]
+    pub look: u64,
     #[command(flatten)]
     pub sources: SourceArguments,
     /// No text of source files
@@ -72,10 +84,17 @@ impl ViewArguments {
     pub(crate) fn that_matter(&self) -> String {
         let (model, sources, slice) = (&self.model, &self.sources, &self.slice);
         format!(
-            "{} {model:?} {sources:?} {slice:?} {}",
+            "{} {model:?} {:?} {} {sources:?} {slice:?} {}",
             self.rows(),
+            self.machine,
+            self.look,
             self.no_source
         )
+    }
+
+    /// The trace that the page is of.
+    pub fn shown_trace(&self) -> &Path {
+        self.after.as_deref().unwrap_or(&self.trace)
     }
 
     /// Rows per table.

@@ -2,22 +2,30 @@
 
 pub const FRAME: &str = include_str!("../assets/page.html");
 
-const STYLES: [&str; 5] = [
+const STYLES: [&str; 6] = [
     include_str!("../assets/style/colours.css"),
     include_str!("../assets/style/page.css"),
     include_str!("../assets/style/tables.css"),
     include_str!("../assets/style/charts.css"),
     include_str!("../assets/style/regions.css"),
+    include_str!("../assets/style/investigation.css"),
 ];
 
 /// Each file defines one object that the later ones use; the last one draws the page.
-const SCRIPTS: [&str; 29] = [
+const SCRIPTS: [&str; 40] = [
     include_str!("../assets/script/texts.js"),
+    include_str!("../assets/script/names.js"),
     include_str!("../assets/script/numbers.js"),
     include_str!("../assets/script/data.js"),
     include_str!("../assets/script/dom.js"),
-    include_str!("../assets/script/table_view.js"),
     include_str!("../assets/script/chart.js"),
+    include_str!("../assets/script/chosen.js"),
+    include_str!("../assets/script/places.js"),
+    include_str!("../assets/script/router.js"),
+    include_str!("../assets/script/time_bars.js"),
+    include_str!("../assets/script/chosen_bar.js"),
+    include_str!("../assets/script/terms.js"),
+    include_str!("../assets/script/table_view.js"),
     include_str!("../assets/script/matrix_chart.js"),
     include_str!("../assets/script/layout_chart.js"),
     include_str!("../assets/script/curve_chart.js"),
@@ -34,10 +42,14 @@ const SCRIPTS: [&str; 29] = [
     include_str!("../assets/script/step_plot.js"),
     include_str!("../assets/script/series_chart.js"),
     include_str!("../assets/script/source_view.js"),
+    include_str!("../assets/script/flame_chart.js"),
+    include_str!("../assets/script/entity_view.js"),
+    include_str!("../assets/script/cards.js"),
     include_str!("../assets/script/overview.js"),
     include_str!("../assets/script/offenders.js"),
     include_str!("../assets/script/sharing.js"),
     include_str!("../assets/script/audit.js"),
+    include_str!("../assets/script/search.js"),
     include_str!("../assets/script/part_view.js"),
     include_str!("../assets/script/sections.js"),
     include_str!("../assets/script/main.js"),

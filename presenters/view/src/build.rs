@@ -11,13 +11,14 @@ use trackway_report::{Report, Table};
 use trackway_trace::Trace;
 
 use crate::arguments::{ViewArguments, DEFAULT_ROWS};
+use crate::comparison::comparison;
 use crate::page::{Page, PagePart, SourceText};
 use crate::sources::{source_texts, FileText};
 use crate::suspects::suspects;
 use crate::{charts, map_levels};
 
 /// Parts whose tables name the lines that are shown.
-const WITH_SOURCE: [&str; 2] = ["misses", "regions"];
+const WITH_SOURCE: [&str; 3] = ["misses", "regions", "samples"];
 
 /// Everything that the page shows of a trace.
 pub fn page(arguments: &ViewArguments, trace: &Trace) -> Result<Page, Failure> {
@@ -25,6 +26,10 @@ pub fn page(arguments: &ViewArguments, trace: &Trace) -> Result<Page, Failure> {
         true => empty_page(program_name(trace)),
         false => page_of_accesses(arguments, trace)?,
     };
+    if arguments.after.is_some() {
+        let compared = comparison(arguments, &arguments.trace, trace.path())?;
+        page.parts.insert(0, part("comparison", "Comparison", compared));
+    }
     let root = arguments.sources.root();
     // Counts are sums over the whole run.
     if counts::are_in(trace) && trace.slice().is_none() {
@@ -82,6 +87,8 @@ fn page_of_accesses(arguments: &ViewArguments, trace: &Trace) -> Result<Page, Fa
         rows: arguments.rows(),
         source_root: arguments.sources.root(),
         reading: &arguments.reading,
+        machine: &arguments.machine,
+        look_bytes: arguments.look,
     };
     let reports = reports(&settings, trace)?;
     let rank_by = reports.rank_by.column();
@@ -128,7 +135,17 @@ fn parts(reports: Reports, rank_by: &str) -> Vec<PagePart> {
     let map = with_charts(reports.map, &["cells", "levels"], |tables| {
         map_levels::map(tables).into_iter().flatten().collect()
     });
-    let mut parts = vec![part("misses", "Misses", reports.misses)];
+    let advice = reports
+        .advice
+        .map(|report| part("advice", "What to change", report));
+    let missed = reports.missed_map.map(|map| {
+        with_charts(map, &["cells", "levels"], |tables| {
+            map_levels::map(tables).into_iter().flatten().collect()
+        })
+    });
+    let mut parts: Vec<PagePart> = advice.into_iter().collect();
+    parts.push(part("misses", "Misses", reports.misses));
+    parts.push(part("places", "Places", reports.places));
     let sharing = reports.sharing;
     parts.extend(sharing.map(|report| part("sharing", "Sharing", report)));
     parts.extend([
@@ -136,6 +153,7 @@ fn parts(reports: Reports, rank_by: &str) -> Vec<PagePart> {
         part("reuse", "Reuse of memory", reuse),
         part("map", "Memory over time", map),
     ]);
+    parts.extend(missed.map(|report| part("missed_map", "Misses over time", report)));
     parts.extend(reports.memory.map(|report| part("memory", "Allocations", report)));
     parts.push(part("activity", "Threads over time", reports.activity));
     parts

@@ -8,6 +8,7 @@ mod assets;
 mod build;
 mod charts;
 mod compact;
+mod comparison;
 mod html;
 mod map_levels;
 mod page;
@@ -15,13 +16,14 @@ mod request;
 mod serve;
 mod sources;
 mod suspects;
+mod terms;
 mod write;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use trackway_answers::failure::Failure;
-use trackway_answers::kept::Asked;
+use trackway_answers::kept::{Asked, KeepingArguments};
 use trackway_answers::output;
 use trackway_trace::Trace;
 
@@ -76,11 +78,15 @@ fn text(arguments: &ViewArguments, form: Form) -> Result<String, Failure> {
     let asked = Asked {
         verb: "view",
         options: format!("{form:?} {}", arguments.that_matter()),
-        trace: &arguments.trace,
+        trace: arguments.shown_trace(),
         source_root: arguments.sources.root(),
         slice: arguments.slice.request(),
     };
-    asked.answer(&arguments.keeping, |trace| {
+    // An answer that is kept knows nothing of the state of a second trace.
+    let keeping = KeepingArguments {
+        fresh: arguments.keeping.fresh || arguments.after.is_some(),
+    };
+    asked.answer(&keeping, |trace| {
         let page = build::page(arguments, trace)?;
         Ok(match form {
             Form::Html => page.to_html(),

@@ -6,6 +6,7 @@ use trackway_report::Report;
 use crate::compact::compact;
 use crate::html;
 use crate::suspects::Suspect;
+use crate::terms::terms;
 
 /// Changes when scripts can no longer read older data.
 const FORMAT: u32 = 1;
@@ -63,6 +64,7 @@ impl Page {
             "title": self.title,
             "generator": self.generator,
             "rank_by": self.rank_by,
+            "terms": terms(),
             "suspects": self.suspects.iter().map(Suspect::to_json).collect::<Vec<_>>(),
             "parts": self.parts.iter().map(PagePart::to_json).collect::<Vec<_>>(),
             "sources": self.sources.iter().map(SourceText::to_json).collect::<Vec<_>>(),

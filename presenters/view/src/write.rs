@@ -27,7 +27,7 @@ impl Target {
     pub fn of(arguments: &ViewArguments) -> Target {
         let path = arguments.output.clone();
         Target::new(
-            path.unwrap_or_else(|| default_path(&arguments.trace)),
+            path.unwrap_or_else(|| default_path(arguments.shown_trace())),
             arguments.force,
         )
     }

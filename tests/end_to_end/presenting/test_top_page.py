@@ -48,7 +48,7 @@ class TopPage(CountsPage):
         for name in ("regions", "regions_by_thread", "region_instructions", "counts"):
             self.assertEqual(rows_of(table(part, name)), table(report, name)["rows"], name)
         self.open(self.page)
-        self.assertEqual(self.texts("main h2"), ["Overview", "Regions over time", "Regions", "Source", "Audit"])
+        self.assertEqual(self.texts("main h2"), ["Overview", "Regions over time", "Regions", "Source", "Paths of calls", "Audit", "Terms"])
         self.choose("#part-series label:nth-of-type(2) select", "threads of components hook")
         self.check_readouts([row for row in threads if row["region"] == "components hook"])
         factors = [row["bytes_imbalance"] for row in regions if row["region"] == "components hook"]
@@ -129,7 +129,7 @@ class TopPage(CountsPage):
         self.assertEqual(self.page.stat().st_mode & 0o777, 0o600)
         self.assertEqual(self.sums(self.series()[1], "stream"), self.sums(self.rows(), "stream"))
         self.open(self.page)
-        self.assertEqual(self.texts("main h2"), ["Overview", "Regions over time"])
+        self.assertEqual(self.texts("main h2"), ["Overview", "Regions over time", "Terms"])
 
     def test_interrupted_with_its_program_it_leaves_both(self):
         command = [

@@ -47,7 +47,7 @@ class Counted(CountsPage):
 
     def test_sections_are_those_that_counts_have_something_for(self):
         self.open(self.page())
-        self.assertEqual(self.texts("main h2"), ["Overview", "Regions", "Source", "Audit"])
+        self.assertEqual(self.texts("main h2"), ["Overview", "Regions", "Source", "Paths of calls", "Audit", "Terms"])
         self.assertEqual(self.browser.requests(), [f"file://{self.page()}"])
         answer = self.report()["answer"]
         self.assertEqual(self.texts("#overview .answer"), [answer])
@@ -184,10 +184,12 @@ class Counted(CountsPage):
         tools.trackway("view", "-q", trace)
         self.open(f"{trace}.html")
         own = ["Layout of structures", "Reuse of memory", "Memory over time", "Allocations"]
-        expected = ["Overview", "Offenders", "Regions", "Source", *own, "Threads over time", "Audit"]
+        expected = ["Overview", "Offenders", "Regions", "Source", "Paths of calls", *own, "Threads over time", "Audit", "Terms"]
         self.assertEqual(self.texts("main h2"), expected)
         report = tools.report(trace)
-        self.assertEqual("; ".join(self.texts("#overview .answer")), report["answer"])
+        changes, *answers = self.texts("#overview .answer")
+        self.assertRegex(changes, "estimated time|No changes were looked for")
+        self.assertEqual("; ".join(answers), report["answer"])
         self.assertEqual(self.texts("#source label:first-child option")[:2], ["Misses", "Regions, all"])
         self.choose("#source select", "Regions, all")
         text = (tools.ROOT / "workloads" / "components.c").read_text().splitlines()

@@ -48,7 +48,8 @@ class Files(unittest.TestCase):
 
     def test_the_page_of_a_single_thread_has_no_sharing(self):
         data = json.loads(tools.trackway("view", "-q", "--json", self.trace).stdout)
-        self.assertEqual([part["name"] for part in data["parts"]], ["misses", "layout", "reuse", "map", "memory", "activity", "info"])
+        expected = ["advice", "misses", "places", "layout", "reuse", "map", "missed_map", "memory", "activity", "info"]
+        self.assertEqual([part["name"] for part in data["parts"]], expected)
 
 
 class Served(unittest.TestCase):

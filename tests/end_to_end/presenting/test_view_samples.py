@@ -51,7 +51,8 @@ class Sampled(CountsPage):
 
     def test_sections_are_those_that_samples_have_something_for(self):
         self.open(self.page())
-        self.assertEqual(self.texts("main h2"), ["Overview", "Sampled memory", "Sampled code", "Audit"])
+        expected = ["Overview", "Source", "Paths of calls", "Sampled memory", "Sampled code", "Audit", "Terms"]
+        self.assertEqual(self.texts("main h2"), expected)
         self.assertEqual(self.browser.requests(), [f"file://{self.page()}"])
         self.assertIn("No sample was lost", " ".join(self.texts(".checks li")))
         self.assertNotIn("simulated cache", self.texts("#audit")[0])

@@ -3,6 +3,8 @@
 mod clock;
 mod functions;
 mod inlining;
+mod joint;
+mod joint_tables;
 mod simulation;
 mod stack;
 mod tables;
@@ -20,6 +22,8 @@ use crate::{Analysis, Findings, Order};
 use clock::Clock;
 use functions::{Functions, Numbered, SiteTraits};
 use inlining::InlinedNodes;
+pub use joint::Moments;
+use joint::{Joint, JointPlace};
 use simulation::{Charges, Owner, Simulation};
 use stack::Repairs;
 pub(crate) use stack::Stack;
@@ -31,6 +35,7 @@ pub(crate) use tree::Tree;
 pub struct Calls {
     caches: Caches,
     machine: Option<Arc<Machine>>,
+    moments: Option<Arc<Moments>>,
     top: usize,
 }
 
@@ -40,7 +45,17 @@ impl Calls {
         Calls {
             caches,
             machine: None,
+            moments: None,
             top,
+        }
+    }
+
+    /// Also counts each site by path, and by thread and time.
+    #[must_use]
+    pub fn with_moments(self, moments: Moments) -> Calls {
+        Calls {
+            moments: Some(Arc::new(moments)),
+            ..self
         }
     }
 
@@ -66,6 +81,13 @@ impl SiteCounts {
         self.accesses = self.accesses.saturating_add(accesses);
         self.bytes = self.bytes.saturating_add(bytes);
     }
+
+    fn merge(&mut self, from: &SiteCounts) {
+        self.add(from.accesses, from.bytes);
+        for (misses, more) in self.misses.iter_mut().zip(from.misses) {
+            *misses += more;
+        }
+    }
 }
 
 /// The stacks of threads, and what was counted.
@@ -74,6 +96,8 @@ pub struct CallsShard {
     /// None if time is not estimated.
     clock: Option<Clock>,
     counts: Vec<SiteCounts>,
+    /// None if sites are only counted by path.
+    joint: Option<Joint>,
     functions: Functions,
     /// Functions and sites by their ids.
     numbered: Numbered,
@@ -93,11 +117,14 @@ impl CallsShard {
         if let Some(clock) = &mut self.clock {
             clock.begin(batch);
         }
+        if let Some(joint) = &mut self.joint {
+            joint.begin(batch);
+        }
         for item in batch.all_items() {
             match item {
-                BatchItem::Accesses(Piece::Accesses(range)) => self.take_accesses(&mut stack, batch, range),
+                BatchItem::Accesses(Piece::Accesses(range)) => self.take_in_time(&mut stack, batch, range),
                 BatchItem::Accesses(Piece::Run(run)) => {
-                    self.take_run(&mut stack, batch.lanes(run), run.count)
+                    self.take_run_in_time(&mut stack, batch.lanes(run), run.count)
                 }
                 BatchItem::Event(Event::Enter(function)) => {
                     stack.enter(self.numbered.functions[function.index()], &mut self.tree);
@@ -112,9 +139,67 @@ impl CallsShard {
             simulation.settle(&mut Charges {
                 tree: &mut self.tree,
                 counts: &mut self.counts,
+                joint: self.joint.as_mut(),
             });
         }
         self.stacks.insert(batch.stream, stack);
+    }
+
+    /// Accesses in stretches of one bin of time each.
+    fn take_in_time(&mut self, stack: &mut Stack, batch: &Batch, accesses: Range<usize>) {
+        let Range { mut start, end } = accesses;
+        while start < end {
+            let left = (end - start) as u64;
+            let count = self.joint.as_mut().map_or(left, |joint| joint.same_moment(left));
+            let until = start + count.min(left) as usize;
+            self.take_accesses(stack, batch, start..until);
+            if let Some(joint) = &mut self.joint {
+                joint.pass((until - start) as u64);
+            }
+            start = until;
+        }
+    }
+
+    /// The same of a loop, whose iterations stay whole.
+    fn take_run_in_time(&mut self, stack: &mut Stack, lanes: &[Lane], count: u64) {
+        let lane_count = lanes.len() as u64;
+        let mut done = 0;
+        while done < count && lane_count > 0 {
+            let left = (count - done).saturating_mul(lane_count);
+            let accesses = self.joint.as_mut().map_or(left, |joint| joint.same_moment(left));
+            let iterations = accesses.div_ceil(lane_count).min(count - done);
+            match iterations == count {
+                true => self.take_run(stack, lanes, count),
+                false => {
+                    let from = |lane: &Lane| Lane {
+                        address: lane.address_in(done),
+                        ..*lane
+                    };
+                    let rest: Vec<Lane> = lanes.iter().map(from).collect();
+                    self.take_run(stack, &rest, iterations);
+                }
+            }
+            if let Some(joint) = &mut self.joint {
+                joint.pass(iterations * lane_count);
+            }
+            done += iterations;
+        }
+    }
+
+    /// The place of a site's accesses in the joint counts.
+    fn joint_place(&self, node: u32, site: SiteId) -> JointPlace {
+        JointPlace {
+            site: site.index(),
+            node,
+            moment: self.joint.as_ref().map_or(0, |joint| joint.moment),
+        }
+    }
+
+    fn count_jointly(&mut self, node: u32, site: SiteId, accesses: u64, bytes: u64) {
+        let place = self.joint_place(node, site);
+        if let Some(joint) = &mut self.joint {
+            joint.count(place, accesses, bytes);
+        }
     }
 
     /// Accesses without a recorded entry or exit between them.
@@ -157,11 +242,13 @@ impl CallsShard {
             let bytes = batch.length(index);
             self.counts[id].add(1, bytes);
             cost.add(&self.numbered.sites[id], 1, bytes);
+            self.count_jointly(node, batch.site[index], 1, bytes);
         }
         if let Some(clock) = &mut self.clock {
             cost.cycles = clock.accesses(batch, accesses.clone());
         }
         self.tree.add_cost(node, &cost);
+        let moment = self.joint.as_ref().map_or(0, |joint| joint.moment);
         if let Some(simulation) = &mut self.simulation {
             for index in accesses {
                 let (site, address) = (batch.site[index], batch.address[index]);
@@ -169,9 +256,10 @@ impl CallsShard {
                 let mut charges = Charges {
                     tree: &mut self.tree,
                     counts: &mut self.counts,
+                    joint: self.joint.as_mut(),
                 };
                 simulation.take(
-                    Owner { node, site },
+                    Owner { node, site, moment },
                     address,
                     batch.length(index),
                     is_write,
@@ -198,6 +286,7 @@ impl CallsShard {
             });
         }
         self.put_on_top(stack, function);
+        let moment = self.joint.as_ref().map_or(0, |joint| joint.moment);
         let mut owners = Vec::with_capacity(lanes.len());
         for lane in lanes {
             let (site, node) = (lane.site, self.node(stack, lane.site));
@@ -206,7 +295,8 @@ impl CallsShard {
             let mut cost = Cost::default();
             cost.add(&self.numbered.sites[site.index()], count, bytes);
             self.tree.add_cost(node, &cost);
-            owners.push(Owner { node, site });
+            self.count_jointly(node, site, count, bytes);
+            owners.push(Owner { node, site, moment });
         }
         if let (Some(clock), Some(owner)) = (&mut self.clock, owners.first()) {
             let cost = Cost {
@@ -219,6 +309,7 @@ impl CallsShard {
             let mut charges = Charges {
                 tree: &mut self.tree,
                 counts: &mut self.counts,
+                joint: self.joint.as_mut(),
             };
             simulation.take_run(&owners, (lanes, count), &self.numbered.sites, &mut charges);
         }
@@ -248,6 +339,7 @@ impl Analysis for Calls {
             simulation: Simulation::new(&self.caches),
             clock: self.machine.as_ref().map(Clock::new),
             counts: Vec::new(),
+            joint: self.moments.as_ref().map(Joint::new),
             functions: Functions::new(),
             numbered: Numbered::default(),
             inlined: InlinedNodes::default(),
@@ -275,10 +367,7 @@ impl Analysis for Calls {
             into.counts.resize(from.counts.len(), SiteCounts::default());
         }
         for (counts, more) in into.counts.iter_mut().zip(&from.counts) {
-            counts.add(more.accesses, more.bytes);
-            for (misses, more) in counts.misses.iter_mut().zip(more.misses) {
-                *misses += more;
-            }
+            counts.merge(more);
         }
         if let Some((clock, from)) = into.clock.as_mut().zip(from.clock.as_ref()) {
             clock.merge(from);
@@ -287,7 +376,10 @@ impl Analysis for Calls {
         let numbers: Vec<u32> = functions
             .map(|function| into.functions.number(*function))
             .collect();
-        into.tree.merge(&from.tree, &numbers);
+        let nodes = into.tree.merge(&from.tree, &numbers);
+        if let Some((joint, from)) = into.joint.as_mut().zip(from.joint.as_ref()) {
+            joint.merge(from, &nodes);
+        }
         into.repairs.add(&from.all_repairs());
     }
 

@@ -3,6 +3,7 @@
 use trackway_trace::{Batch, Lane, SiteId};
 
 use super::functions::SiteTraits;
+use super::joint::{Joint, JointPlace};
 use super::{SiteCounts, Tree};
 use crate::model::cache::{Access, Accounts, Caches, Missed};
 use crate::model::site_counts::address_space;
@@ -10,24 +11,34 @@ use crate::model::site_counts::address_space;
 /// Most owners that are waited for together, apart from those of one run.
 const MOST_OWNERS: usize = 4096;
 
-/// The node and site that made an access.
+/// The node and site that made an access, and its moment in the joint counts.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Owner {
     pub node: u32,
     pub site: SiteId,
+    pub moment: u32,
 }
 
 /// Where misses count.
 pub(super) struct Charges<'c> {
     pub tree: &'c mut Tree,
     pub counts: &'c mut [SiteCounts],
+    pub joint: Option<&'c mut Joint>,
 }
 
 impl Charges<'_> {
     fn add(&mut self, owners: &[Owner], missed: Missed) {
-        let Owner { node, site } = owners[missed.owner as usize];
+        let Owner { node, site, moment } = owners[missed.owner as usize];
         self.counts[site.index()].misses[missed.level] += missed.lines;
         self.tree.add_misses(node, missed.level, missed.lines);
+        if let Some(joint) = &mut self.joint {
+            let place = JointPlace {
+                site: site.index(),
+                node,
+                moment,
+            };
+            joint.add_misses(place, missed.level, missed.lines);
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use trackway_report::{percent, Table, TableBuilder};
 use trackway_trace::{Program, StringId, Trace};
 
 use super::clock::Clock;
+use super::joint_tables;
 use super::tree::{Cost, Tree, ROOT};
 use super::CallsShard;
 use crate::model::cache::Caches;
@@ -29,24 +30,28 @@ pub(super) fn findings(shard: &CallsShard, trace: &Trace, caches: &Caches, top: 
         top,
     };
     let stacks = presenter.stacks();
+    let mut tables = vec![
+        presenter.stacks_table(&stacks),
+        presenter.calls_table(),
+        presenter.lines_table(),
+        presenter.repairs_table(),
+    ];
+    if let Some(joint) = &shard.joint {
+        tables.extend(joint_tables::tables(&presenter, joint));
+    }
     Findings {
         answer: Some(presenter.answer(&stacks)),
-        tables: vec![
-            presenter.stacks_table(&stacks),
-            presenter.calls_table(),
-            presenter.lines_table(),
-            presenter.repairs_table(),
-        ],
+        tables,
     }
 }
 
-struct Presenter<'p> {
-    shard: &'p CallsShard,
-    program: &'p Program,
+pub(super) struct Presenter<'p> {
+    pub shard: &'p CallsShard,
+    pub program: &'p Program,
     names: Names<'p>,
     /// Working directory of the recorded program. Paths are shown without it.
     directory: &'p Path,
-    levels: usize,
+    pub levels: usize,
     top: usize,
 }
 
@@ -73,7 +78,7 @@ struct LineRow {
 }
 
 impl Presenter<'_> {
-    fn tree(&self) -> &Tree {
+    pub fn tree(&self) -> &Tree {
         &self.shard.tree
     }
 
@@ -273,6 +278,10 @@ impl Presenter<'_> {
         }
     }
 
+    pub fn is_timed(&self) -> bool {
+        self.shard.clock.is_some()
+    }
+
     /// 0 where time is not estimated.
     fn cycles_of_sites(&self) -> Vec<u64> {
         let mut cycles = vec![0; self.program.sites.len()];
@@ -297,7 +306,7 @@ impl Presenter<'_> {
         )
     }
 
-    fn function(&self, function: u32) -> String {
+    pub fn function(&self, function: u32) -> String {
         let function = self.shard.functions.get(function);
         self.names.function(function.linkage_name)
     }
@@ -306,7 +315,7 @@ impl Presenter<'_> {
         self.path(self.shard.functions.get(function).file)
     }
 
-    fn path(&self, file: StringId) -> String {
+    pub fn path(&self, file: StringId) -> String {
         path_inside(self.directory, self.names.text(file)).to_owned()
     }
 }

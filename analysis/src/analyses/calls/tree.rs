@@ -203,8 +203,8 @@ impl Tree {
         self.nodes.len() as u32 - 1
     }
 
-    /// Adds another tree, whose functions have these numbers here.
-    pub fn merge(&mut self, other: &Tree, numbers: &[u32]) {
+    /// Adds another tree, whose functions have these numbers here. Returns the nodes of the other tree here.
+    pub fn merge(&mut self, other: &Tree, numbers: &[u32]) -> Vec<u32> {
         let mut here = vec![ROOT, ELSEWHERE];
         for node in &other.nodes[here.len()..] {
             // Parents come before their children.
@@ -220,6 +220,7 @@ impl Tree {
             let into = self.find_call(here[from as usize], callee);
             self.calls[into as usize].count += other.calls[call as usize].count;
         }
+        here
     }
 
     /// The costs of each node and all below it.

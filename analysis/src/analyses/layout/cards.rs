@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use trackway_trace::{LocationId, Program};
 
 use super::advice::{Before, Judged, Verdict};
+use super::proposals::Proposal;
+use crate::analyses::whatif::NewLayout;
 use crate::model::site_counts::SiteCounters;
 
 /// What the program costs, and what other layouts of its structures save.
@@ -29,12 +31,28 @@ pub struct LayoutCard {
     pub options: String,
     /// Lines to write into the source.
     pub definition: Vec<String>,
+    /// Where each member stands before and after.
+    pub moves: Vec<MemberMove>,
     /// Counters of the whole program with the change.
     pub after: SiteCounters,
     /// What gets worse; empty if nothing does.
     pub worse: String,
     /// Where the structure costs most.
     pub location: Option<LocationId>,
+}
+
+/// Where a member stands before and after a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemberMove {
+    pub member: String,
+    /// Bytes.
+    pub size: u64,
+    pub old_offset: u64,
+    /// Part of the changed object, from 0.
+    pub part: usize,
+    pub offset: u64,
+    /// Bytes from one such part to the next one.
+    pub part_size: u64,
 }
 
 pub(super) fn of(
@@ -63,6 +81,7 @@ pub(super) fn of(
             reason: proposal.reason.clone(),
             options: proposal.options(before.structures),
             definition: proposal.definition.clone(),
+            moves: moves(before, &proposal),
             worse: before.worse(&after),
             location: most_costly(before, proposal.structure, program, counters),
             structure,
@@ -74,6 +93,33 @@ pub(super) fn of(
         cards,
         dropped,
     }
+}
+
+/// None if the proposal can't be planned.
+fn moves(before: &Before, proposal: &Proposal) -> Vec<MemberMove> {
+    let (structures, change) = (before.structures, proposal.change.clone());
+    let planned = NewLayout::new(
+        structures,
+        proposal.structure,
+        change,
+        proposal.link,
+        before.line_bytes,
+    );
+    let Ok(planned) = planned else {
+        return Vec::new();
+    };
+    let members = structures.list[proposal.structure].members.iter();
+    members
+        .zip(&planned.places)
+        .map(|(member, &(part, offset))| MemberMove {
+            member: member.name.clone(),
+            size: member.size,
+            old_offset: member.offset,
+            part,
+            offset,
+            part_size: planned.parts[part].size,
+        })
+        .collect()
 }
 
 fn most_costly(

@@ -26,7 +26,7 @@ use crate::model::structures::Structures;
 use crate::model::time::{Machine, TimedSites};
 use crate::{Analysis, Findings, Order, WorkPart};
 use affinity::Pairs;
-pub use cards::{LayoutCard, LayoutCards};
+pub use cards::{LayoutCard, LayoutCards, MemberMove};
 pub use finder::Finder;
 pub use fragment::Fragment;
 use tables::{Advice, Presentation};

@@ -33,10 +33,20 @@ impl Counting<'_, '_> {
     fn count_accesses(&mut self, indices: Range<usize>, bin: usize) {
         for index in indices {
             let site = self.batch.site[index];
-            let row = self.row_of(site, self.batch.address[index]);
-            if row != HIDDEN {
+            let address = self.batch.address[index];
+            let owner = self.owner_at(site, address).what;
+            if owner != HIDDEN {
+                let row = self.grid.row_at(owner, self.batch.stream, address);
                 self.grid.add(row, bin, self.map.writes[site.index()], 1);
+                self.count_owner(site, owner, 1);
             }
+        }
+    }
+
+    #[inline]
+    fn count_owner(&mut self, site: SiteId, owner: u32, accesses: u64) {
+        if let Some(counts) = self.site_owners.as_deref_mut() {
+            counts.add(site, owner, accesses);
         }
     }
 
@@ -78,6 +88,7 @@ impl Counting<'_, '_> {
                 (_, owner) => {
                     let row = self.grid.row_at(owner, self.batch.stream, rest.address);
                     self.grid.add(row, bin, is_write, count.saturating_mul(weight));
+                    self.count_owner(rest.site, owner, count);
                 }
             }
             rest.pass(count.max(1));

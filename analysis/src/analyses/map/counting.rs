@@ -7,6 +7,7 @@ use trackway_trace::{AllocationSiteId, Batch, BatchItem, Event, Piece, SiteId};
 use super::grid::Grid;
 use super::owners::{Owner, OwnerKind, Owners};
 use super::simulation::Simulation;
+use super::site_owners::SiteOwners;
 use super::Map;
 use crate::model::blocks::{
     Block, End, Inherit, Known, MemoryPlace, OriginCursor, Places, Stretch, Thread, Witness,
@@ -38,6 +39,7 @@ pub(super) struct Counting<'c, 't> {
     pub owners: &'c mut Owners,
     pub cursor: &'c mut OriginCursor,
     pub counts: &'c mut Counts,
+    pub site_owners: Option<&'c mut SiteOwners>,
 }
 
 impl Counting<'_, '_> {

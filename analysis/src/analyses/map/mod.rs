@@ -9,6 +9,7 @@ mod owners;
 mod pyramid;
 mod shard;
 mod simulation;
+mod site_owners;
 mod tables;
 
 use std::sync::Arc;
@@ -72,6 +73,7 @@ pub struct Map<'t> {
     /// Whether each site writes, and whether it goes by way of a local variable.
     writes: Vec<bool>,
     local: Vec<bool>,
+    with_sites: bool,
 }
 
 impl<'t> Map<'t> {
@@ -87,6 +89,16 @@ impl<'t> Map<'t> {
             origins,
             writes: sites.iter().map(|site| site.kind.writes()).collect(),
             local: local_sites(trace.program()),
+            with_sites: false,
+        }
+    }
+
+    /// Also says whose memory each site accesses, if accesses are counted.
+    #[must_use]
+    pub fn with_sites(self) -> Self {
+        Map {
+            with_sites: self.measure == Measure::Accesses,
+            ..self
         }
     }
 

@@ -8,6 +8,7 @@ use super::counting::{Counting, Counts};
 use super::grid::Grid;
 use super::owners::Owners;
 use super::simulation::Simulation;
+use super::site_owners::SiteOwners;
 use super::Map;
 use crate::model::blocks::{OriginCursor, Processes};
 use crate::model::moments::Clock;
@@ -25,6 +26,8 @@ pub struct MapShard {
     cursor: OriginCursor,
     pub(super) counts: Counts,
     simulations: HashMap<u32, Option<Simulation>>,
+    /// None if they are not asked for.
+    pub(super) site_owners: Option<SiteOwners>,
 }
 
 impl MapShard {
@@ -38,6 +41,7 @@ impl MapShard {
             cursor: OriginCursor::default(),
             counts: Counts::default(),
             simulations: HashMap::new(),
+            site_owners: map.with_sites.then(SiteOwners::default),
         }
     }
 
@@ -55,6 +59,7 @@ impl MapShard {
             owners: &mut self.owners,
             cursor: &mut self.cursor,
             counts: &mut self.counts,
+            site_owners: self.site_owners.as_mut(),
         };
         let simulation = match map.measure {
             Measure::Misses(level) => {

@@ -7,7 +7,7 @@ use trackway_report::{Table, TableBuilder};
 use super::owners::OwnerKind;
 use super::pyramid::{listed, pyramid, Cell, Level};
 use super::shard::MapShard;
-use super::{Finest, Map};
+use super::{site_owners, Finest, Map};
 use crate::Findings;
 
 /// Totals of an owner's memory.
@@ -45,14 +45,17 @@ pub(super) fn findings(map: &Map, shard: &MapShard) -> Findings {
         .flat_map(|(level, cells)| listed(level, cells))
         .collect();
     let levels: Vec<Level> = levels.iter().map(|(level, _)| *level).collect();
+    let mut tables = vec![
+        cell_table(map, shard, &levels, &cells),
+        owner_table(map, shard, &owners, total),
+        level_table(map, &levels),
+        totals(map, shard, total),
+    ];
+    let of_sites = shard.site_owners.as_ref();
+    tables.extend(of_sites.map(|counts| site_owners::table(map, shard, counts)));
     Findings {
         answer: Some(answer(map, shard, owners.first(), total)),
-        tables: vec![
-            cell_table(map, shard, &levels, &cells),
-            owner_table(map, shard, &owners, total),
-            level_table(map, &levels),
-            totals(map, shard, total),
-        ],
+        tables,
     }
 }
 

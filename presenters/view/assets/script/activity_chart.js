@@ -2,7 +2,7 @@
 const ActivityChart = (() => {
   /** @typedef {{ stream: number, counts: Map<number, number> }} Row */
 
-  const [WIDTH, ROW, LEFT, TOP] = [896, 34, 76, 24];
+  const [WIDTH, ROW, LEFT, TOP, BOTTOM] = [896, 34, 76, 24, 22];
   const MAX_GAP_THREADS = 64;
 
   /**
@@ -75,11 +75,12 @@ const ActivityChart = (() => {
 
     drawing() {
       const height = TOP + this.rows.length * ROW;
+      const title = `time since the beginning; height: accesses in ${Numbers.duration(this.axis.bin_ns)}, at most ${Numbers.short(this.largest)}`;
       const last = this.firstNs + this.axis.bins * this.axis.bin_ns;
       const label = `Accesses over time of ${this.rows.length} threads, from ${Numbers.duration(this.firstNs)} to ${Numbers.duration(last)}`;
       const svg = Dom.svg(
         'svg',
-        { viewBox: `0 0 ${WIDTH} ${height}`, role: 'img', 'aria-label': `${label}. Arrow keys move the cursor.`, tabindex: '0', class: 'activity' },
+        { viewBox: `0 0 ${WIDTH} ${height + BOTTOM}`, role: 'img', 'aria-label': `${label}. Arrow keys move the cursor.`, tabindex: '0', class: 'activity' },
         Chart.ticks(this.firstNs, last, 8).map((time) => [
           Dom.svg('path', { d: `M${this.x(time)} ${TOP}V${height}`, class: 'grid' }),
           Dom.svg('text', { x: Chart.clamp(this.x(time), LEFT, WIDTH - 24), y: 14, class: 'tick middle' }, Numbers.duration(time)),
@@ -90,6 +91,7 @@ const ActivityChart = (() => {
         ]),
         drawGaps(this.gaps, this.rows, (time) => this.x(time)),
         this.line,
+        Chart.axisTitles([[title, (LEFT + WIDTH) / 2, height + BOTTOM - 6]]),
       );
       svg.addEventListener('pointermove', (event) => this.point(event));
       Chart.onArrows(svg, (dx, dy) => this.move(this.cursor.bin + dx, this.cursor.row + dy));

@@ -97,6 +97,8 @@ const Audit = (() => {
   const SHOWN = new Set(['activity', 'activity_axis', 'gaps', 'thread_pairs', 'shared_lines']);
 
   const AUDITED = ['misses', 'sharing', 'info'];
+  /** What tables of these names say is not about the program, but about how it was looked at, whatever part they come from. */
+  const BOOKKEEPING = new Set(['trace', 'attribution', 'order', 'structures_seen', 'stack_repairs', 'map', 'slice', 'sampling', 'counts']);
 
   /** Every table that has no place elsewhere on the page; what two analyses both say, once. */
   const tables = () => {
@@ -105,9 +107,10 @@ const Audit = (() => {
     /** @type {(table: Table) => boolean} */
     const isNew = (table) => !made.some(({ title, columns }) => title === table.title && columns.length === table.columns.length);
     for (const part of Data.parts) {
-      if (!AUDITED.includes(part.name)) continue;
+      if (part.name === 'advice' || part.name === 'missed_map') continue;
       for (const table of part.tables) {
-        if (!SHOWN.has(table.name) && !Offenders.names.has(table.name) && isNew(table)) made.push(table);
+        const isAudited = AUDITED.includes(part.name) ? !SHOWN.has(table.name) && !Offenders.names.has(table.name) : BOOKKEEPING.has(table.name);
+        if (isAudited && isNew(table)) made.push(table);
       }
     }
     return Dom.element('div', { class: 'audit-tables' }, made.map((table) => TableView.create(table)));
@@ -127,5 +130,19 @@ const Audit = (() => {
     return statements.length > 0 ? [statements, unseen(), perturbation(), model(), tables()] : null;
   };
 
-  return { create };
+  /** Warnings stand above all if records are missing, else with what they are about. */
+  const SERIOUS = /missing|damaged|dropped|incomplete|cut off|not all/i;
+
+  /** @type {() => HTMLElement | null} */
+  const warnings = () => {
+    const texts = [...new Set(Data.parts.flatMap((part) => part.warnings))];
+    if (texts.length === 0) return null;
+    const list = Dom.element('ul', {}, texts.map((text) => Dom.element('li', {}, Dom.element('strong', {}, 'Warning: '), Texts.visible(text))));
+    const isSerious = texts.some((text) => SERIOUS.test(text));
+    const title = texts.length === 1 ? '1 warning about what the numbers rest on' : `${texts.length} warnings about what the numbers rest on`;
+    const details = Dom.element('details', { class: isSerious ? 'warnings serious' : 'warnings', open: isSerious }, Dom.element('summary', {}, title), list);
+    return details;
+  };
+
+  return { create, warnings, BOOKKEEPING };
 })();

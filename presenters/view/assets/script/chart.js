@@ -28,6 +28,15 @@ const Chart = (() => {
     return values;
   };
 
+  /**
+   * The titles of the axes: what they measure, and in what unit.
+   * @type {(texts: [text: string, x: number, y: number, turned?: boolean][]) => Child[]}
+   */
+  const axisTitles = (texts) =>
+    texts.map(([text, x, y, turned]) =>
+      Dom.svg('text', { x, y, class: 'axis-title middle', transform: turned ? `rotate(-90 ${x} ${y})` : null }, text),
+    );
+
   /** A line of text that says what is under the cursor, to eyes and to screen readers. */
   const readout = () => Dom.element('p', { class: 'readout', role: 'status' }, '');
 
@@ -104,5 +113,5 @@ const Chart = (() => {
       content,
     );
 
-  return { figure, ticks, readout, onArrows, onZoomKeys, clamp, more, section };
+  return { figure, ticks, axisTitles, readout, onArrows, onZoomKeys, clamp, more, section };
 })();

@@ -9,7 +9,8 @@ const CurveChart = (() => {
   /** @typedef {ReturnType<typeof scales>} Scale */
 
   const COLUMNS = ['group', 'size_bytes', 'miss_ratio'];
-  const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [896, 340, 56, 170, 22, 34];
+  const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [896, 360, 76, 190, 22, 50];
+  const LABEL_HEIGHT = 15;
   /** Curves that are drawn at first; the others wait behind their checkboxes. */
   const FIRST_CURVES = 5;
   const MAX_CURVES = 24;
@@ -64,7 +65,11 @@ const CurveChart = (() => {
         Dom.svg('path', { d: `M${LEFT} ${y(ratio)}H${WIDTH - RIGHT}`, class: 'grid' }),
         Dom.svg('text', { x: LEFT - 8, y: y(ratio) + 4, class: 'tick end' }, `${Number((ratio * 100).toPrecision(3))} %`),
       ]),
-      sizes.map((size) => Dom.svg('text', { x: x(size), y: HEIGHT - 14, class: 'tick middle' }, Numbers.bytes(size))),
+      sizes.map((size) => Dom.svg('text', { x: x(size), y: HEIGHT - BOTTOM + 16, class: 'tick middle' }, Numbers.bytes(size))),
+      Chart.axisTitles([
+        ['size of the cache, bytes', (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8],
+        ['miss ratio, misses ÷ accesses', 14, (TOP + HEIGHT - BOTTOM) / 2, true],
+      ]),
     ];
   };
 
@@ -87,11 +92,17 @@ const CurveChart = (() => {
    */
   const labels = (shown, { y }) => {
     const ends = shown.map((curve) => ({ curve, at: y(curve.points[curve.points.length - 1].miss_ratio) })).sort((a, b) => a.at - b.at);
-    let lowest = TOP;
-    return ends.map(({ curve, at }) => {
-      lowest = Math.max(at + 4, lowest + 15);
-      return Dom.svg('text', { x: WIDTH - RIGHT + 8, y: lowest, class: `curve-label ${curve.style}` }, Texts.shortened(curve.name, 24));
-    });
+    // Curves often end together: labels go up from the axis as far as there are others below them.
+    const places = ends.map(({ at }) => at + 4);
+    let highest = HEIGHT - BOTTOM + 4;
+    for (let index = places.length - 1; index >= 0; index -= 1) {
+      places[index] = Math.min(places[index], highest);
+      highest = places[index] - LABEL_HEIGHT;
+    }
+    return ends.map(({ curve, at }, index) => [
+      Dom.svg('path', { d: `M${WIDTH - RIGHT} ${at}L${WIDTH - RIGHT + 10} ${places[index] - 4}`, class: `leader ${curve.style}` }),
+      Dom.svg('text', { x: WIDTH - RIGHT + 14, y: places[index], class: `curve-label ${curve.style}` }, Texts.shortened(Names.short(curve.name), 25)),
+    ]);
   };
 
   /** @type {(curve: Curve, scale: Scale) => SVGElement} */
@@ -128,7 +139,7 @@ const CurveChart = (() => {
           curve.shown = box.checked;
           redraw();
         });
-        return Dom.element('label', {}, box, curve.name);
+        return Dom.element('label', {}, box, Names.short(curve.name));
       }),
     );
 

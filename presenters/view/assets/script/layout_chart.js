@@ -127,7 +127,7 @@ const LayoutChart = (() => {
 
   /** @type {(table: Table<LayoutField>, type: string, fields: LayoutField[], lineBytes: number) => HTMLElement} */
   const typeSection = (table, type, fields, lineBytes) => {
-    const name = Texts.visible(type);
+    const name = Names.short(type);
     const own = new Data.Table({
       name: table.name,
       title: `${name}, fields`,
@@ -139,7 +139,7 @@ const LayoutChart = (() => {
     return Dom.element(
       'section',
       { class: 'type-layout', 'aria-label': name },
-      Dom.element('h3', {}, Dom.element('code', {}, name)),
+      Dom.element('h3', {}, Entity.link('type', type, Names.short(name), name)),
       Chart.figure(draw(name, fields, lineBytes), caption(fields), [own]),
     );
   };
@@ -152,7 +152,7 @@ const LayoutChart = (() => {
     const lineBytes = Data.lineBytes();
     const sections = [...types(table)].map(([type, fields], index) => {
       const make = () => typeSection(table, type, fields, lineBytes);
-      return index < OPEN_TYPES ? make() : Dom.details(Texts.visible(type), make);
+      return index < OPEN_TYPES ? make() : Dom.details(Names.short(type), make);
     });
     return sections.length > 0 ? [Dom.element('p', {}, legend(lineBytes)), sections] : null;
   };

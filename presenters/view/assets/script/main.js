@@ -4,19 +4,9 @@
     const recording = Data.record('info', 'recording');
     const facts = [recording.command, recording.started, recording.host, recording.cpu_model].filter(Boolean);
     return [
-      Dom.element('h1', {}, Texts.visible(Data.page.title)),
+      Dom.element('div', { class: 'head' }, Dom.element('h1', {}, Texts.visible(Data.page.title)), Search.create()),
       Dom.element('p', {}, facts.map((fact) => Dom.element('span', {}, Texts.visible(fact)))),
     ];
-  };
-
-  const warnings = () => {
-    const texts = new Set(Data.parts.flatMap((part) => part.warnings));
-    if (texts.size === 0) return [];
-    return Dom.element(
-      'section',
-      { class: 'warnings', 'aria-label': 'Warnings' },
-      Dom.element('ul', {}, [...texts].map((text) => Dom.element('li', {}, Dom.element('strong', {}, 'Warning: '), Texts.visible(text)))),
-    );
   };
 
   /** @type {(sections: { id: string, title: string }[]) => HTMLElement} */
@@ -37,9 +27,10 @@
     const sections = Sections.create();
     place('header', header());
     place('contents', contents(sections));
-    place('main', [warnings(), sections.map(({ element }) => element)]);
+    place('main', [Audit.warnings(), ChosenBar.create(), Entity.create(), sections.map(({ element }) => element)]);
     place('footer', [Dom.element('p', {}, `Made by ${Texts.visible(Data.page.generator)}. docs/analyses.md defines each number.`)]);
     addEventListener('beforeprint', openForPrint);
+    Router.start();
     performance.mark('trackway-drawn');
   };
 

@@ -19,7 +19,9 @@ const MapChart = (() => {
   const COLUMNS = ['level', 'time_bin', 'address_bin', 'reads', 'writes'];
   const TIMES = ['level', 'time_bins', 'first_ns', 'bin_ns'];
   const ADDRESSES = ['level', 'address_bin', 'first_address', 'size_bytes'];
-  const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP] = [896, 420, 118, 26, 6];
+  const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP] = [896, 470, 136, 76, 6];
+  /** Colours of the scale, from the least to the most. */
+  const STEPS = 24;
   /** A finer level is taken when cells of the present one would be larger, pixels. */
   const LARGE_CELL = 14;
   const WHOLE = { x0: 0, x1: 1, y0: 0, y1: 1 };
@@ -90,10 +92,28 @@ const MapChart = (() => {
     return low;
   };
 
+  /**
+   * A colour between two of the form #rrggbb.
+   * @type {(low: string, high: string, part: number) => string}
+   */
+  const mixed = (low, high, part) => {
+    /** @type {(colour: string, at: number) => number} */
+    const channel = (colour, at) => Number.parseInt(colour.slice(at, at + 2), 16);
+    const mix = [1, 3, 5].map((at) => Math.round(channel(low, at) + part * (channel(high, at) - channel(low, at))));
+    return `rgb(${mix.join(' ')})`;
+  };
+
   class Map2D {
-    /** @param {Tables} tables */
-    constructor(tables) {
+    /**
+     * @param {Tables} tables
+     * @param {Tables | null} missed Where and when the ranking level is missed.
+     */
+    constructor(tables, missed) {
+      this.accessed = tables;
+      this.missed = missed;
       this.tables = tables;
+      /** Names of memory that is marked. @type {string[]} */
+      this.marked = [];
       this.view = { ...WHOLE };
       this.measure = 'accesses';
       /** @type {{ time: number, address: number } | null} */
@@ -136,6 +156,27 @@ const MapChart = (() => {
       this.canvas.addEventListener('keydown', (event) => this.key(event));
       Chart.onZoomKeys(this.canvas, (factor) => this.zoom(factor), () => this.show(WHOLE));
       matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.draw());
+      Chosen.onChange(() => this.showSelection());
+    }
+
+    /** The chosen time; threads are not told apart. */
+    showSelection() {
+      const level = this.levels[this.levels.length - 1];
+      const length = level.time_bins * level.bin_ns;
+      if (length === 0) return;
+      const [from, to] = Chosen.times();
+      this.show(Chosen.isAll() ? WHOLE : { x0: (from - level.first_ns) / length, x1: (to - level.first_ns) / length, y0: this.view.y0, y1: this.view.y1 });
+    }
+
+    /** @param {string} measure */
+    take(measure) {
+      const tables = measure === 'missed' && this.missed ? this.missed : this.accessed;
+      this.measure = measure === 'missed' ? 'accesses' : measure;
+      if (tables === this.tables) return this.draw();
+      this.tables = tables;
+      this.read = undefined;
+      this.cursor = null;
+      this.draw();
     }
 
     /**
@@ -250,6 +291,10 @@ const MapChart = (() => {
       const range = level.addresses[address];
       const from = Numbers.duration(level.first_ns + time * level.bin_ns);
       const place = range ? `${Numbers.hexadecimal(range.first_address)}, ${Numbers.bytes(range.size_bytes)} ${Texts.visible(range.name ?? '')}` : '';
+      if (this.tables === this.missed) {
+        this.readout.textContent = `${from}, ${place}: ${Numbers.grouped(cell.reads + cell.writes)} ${missName()}`;
+        return;
+      }
       const misses = this.tables.cells.has('misses') ? `, ${Numbers.grouped(cell.misses ?? 0)} misses` : '';
       this.readout.textContent = `${from}, ${place}: ${Numbers.grouped(cell.reads)} reads, ${Numbers.grouped(cell.writes)} writes${misses}`;
     }
@@ -263,7 +308,9 @@ const MapChart = (() => {
       context.clearRect(0, 0, WIDTH, HEIGHT);
       context.fillStyle = colour('--surface');
       context.fillRect(LEFT, TOP, WIDTH - LEFT, HEIGHT - TOP - BOTTOM);
-      this.drawCells(context, colour('--heat'));
+      this.drawCells(context, colour('--heat-low'), colour('--heat-high'));
+      this.drawMarks(context, colour('--accent'));
+      this.drawScale(context, colour('--muted'), colour('--heat-low'), colour('--heat-high'));
       this.drawTimes(context, colour('--muted'));
       this.drawAddresses(context, colour('--muted'), colour('--border'));
       this.drawCursor(context, colour('--text'));
@@ -290,24 +337,82 @@ const MapChart = (() => {
     }
 
     /**
-     * @param {CanvasRenderingContext2D} context
-     * @param {string} heat
+     * The least and the most that a cell of the level in view has.
+     * @returns {[number, number]}
      */
-    drawCells(context, heat) {
+    range() {
+      const measure = MEASURES[this.measure];
+      /** @type {[number, number]} */
+      const found = [Number.POSITIVE_INFINITY, 1];
+      for (const cell of this.level().cells.values()) {
+        const count = measure(cell);
+        if (count > 0) found[0] = Math.min(found[0], count);
+        found[1] = Math.max(found[1], count);
+      }
+      return [Math.min(...found), found[1]];
+    }
+
+    /** Memory with a name that is marked, at the side. @param {CanvasRenderingContext2D} context @param {string} colour */
+    drawMarks(context, colour) {
+      if (this.marked.length === 0) return;
+      context.fillStyle = colour;
+      for (const { name, bin, end } of this.stretches()) {
+        if (!isMarked(name, this.marked)) continue;
+        const [, y, , height] = this.box(this.level(), 0, bin, end);
+        context.fillRect(LEFT - 5, Math.max(y, TOP), 4, Math.max(2, Math.min(height, HEIGHT - BOTTOM - y)));
+        context.fillRect(WIDTH - 4, Math.max(y, TOP), 4, Math.max(2, Math.min(height, HEIGHT - BOTTOM - y)));
+      }
+    }
+
+    /**
+     * What colours stand for.
+     * @param {CanvasRenderingContext2D} context
+     * @param {string} text
+     * @param {string} low
+     * @param {string} high
+     */
+    drawScale(context, text, low, high) {
+      const [left, top, width, height] = [LEFT, HEIGHT - 26, 240, 10];
+      const [least, largest] = this.range();
+      for (let step = 0; step < STEPS; step += 1) {
+        context.fillStyle = mixed(low, high, step / (STEPS - 1));
+        context.fillRect(left + (step * width) / STEPS, top, width / STEPS + 0.5, height);
+      }
+      context.fillStyle = text;
+      context.font = '12px system-ui, sans-serif';
+      context.textAlign = 'center';
+      const middle = Math.round(Math.sqrt(least * largest));
+      const ends = largest > least ? [[least, 0], [largest, 1]] : [[largest, 1]];
+      for (const [count, at] of largest > 3 * least ? [...ends, [middle, 0.5]] : ends) {
+        context.fillText(Numbers.short(count), left + at * width, top + height + 13);
+      }
+      const name = this.tables === this.missed ? missName() : this.measure;
+      const level = this.level();
+      const cell = `${Numbers.duration(level.bin_ns)} × ${Numbers.bytes(level.addresses[0]?.size_bytes ?? 0)}`;
+      context.textAlign = 'left';
+      context.fillText(`${name} of a cell, logarithmic; a cell is ${cell}`, left + width + 24, top + height);
+    }
+
+    /**
+     * @param {CanvasRenderingContext2D} context
+     * @param {string} low
+     * @param {string} high
+     */
+    drawCells(context, low, high) {
       const level = this.level();
       const measure = MEASURES[this.measure];
       const cells = [...level.cells.values()];
-      const largest = cells.reduce((most, cell) => Math.max(most, measure(cell)), 1);
+      const [least, largest] = this.range();
       context.save();
       context.beginPath();
       context.rect(LEFT, TOP, WIDTH - LEFT, HEIGHT - TOP - BOTTOM);
       context.clip();
-      context.fillStyle = heat;
+      const colours = Array.from({ length: STEPS }, (_, step) => mixed(low, high, step / (STEPS - 1)));
       for (const cell of cells) {
         const count = measure(cell);
         if (count === 0) continue;
         // Logarithmic: one access must be seen beside a million.
-        context.globalAlpha = 0.15 + (0.85 * Math.log1p(count)) / Math.log1p(largest);
+        context.fillStyle = colours[largest > least ? Math.round((Math.log(count / least) / Math.log(largest / least)) * (STEPS - 1)) : STEPS - 1];
         context.fillRect(...this.box(level, cell.time_bin, cell.address_bin));
       }
       context.restore();
@@ -325,9 +430,10 @@ const MapChart = (() => {
       context.fillStyle = colour;
       context.font = '12px system-ui, sans-serif';
       context.textAlign = 'center';
+      context.fillText('time since the beginning', (LEFT + WIDTH) / 2, HEIGHT - BOTTOM + 33);
       for (const time of Chart.ticks(first, last, 8)) {
         const x = LEFT + ((time - first) / (last - first || 1)) * (WIDTH - LEFT);
-        if (x > 30 && x < WIDTH - 30) context.fillText(Numbers.duration(time), x, HEIGHT - 8);
+        if (x > LEFT + 16 && x < WIDTH - 24) context.fillText(Numbers.duration(time), x, HEIGHT - BOTTOM + 16);
       }
     }
 
@@ -363,7 +469,7 @@ const MapChart = (() => {
         context.fillRect(LEFT - 6, Math.max(y, TOP), 6, 1);
         if (middle < free + 6) continue;
         context.fillStyle = colour;
-        context.fillText(Texts.shortened(name, 17), LEFT - 10, middle + 4);
+        context.fillText(Texts.abridged(Names.short(name), 19), LEFT - 10, middle + 4);
         free = middle + 8;
       }
     }
@@ -382,11 +488,10 @@ const MapChart = (() => {
 
     tools() {
       const names = Object.keys(MEASURES).filter((name) => name !== 'misses' || this.tables.cells.has('misses'));
-      const select = Dom.element('select', {}, names.map((name) => Dom.element('option', { value: name }, name)));
-      select.addEventListener('change', () => {
-        this.measure = select.value;
-        this.draw();
-      });
+      const options = names.map((name) => Dom.element('option', { value: name }, name));
+      if (this.missed) options.push(Dom.element('option', { value: 'missed' }, missName()));
+      const select = Dom.element('select', {}, options);
+      select.addEventListener('change', () => this.take(select.value));
       return Dom.element(
         'div',
         { class: 'tools' },
@@ -398,7 +503,7 @@ const MapChart = (() => {
     }
 
     element() {
-      const caption = 'The stronger the colour, the more; the scale is logarithmic. Drag to zoom into a part; with the keyboard, arrows move the cursor, + and − zoom, shift and arrows move the view.';
+      const caption = 'Down: memory by address, without the gaps between; across: time since the beginning. Threads are added up. Drag to zoom into a part; with the keyboard, arrows move the cursor, + and − zoom, shift and arrows move the view.';
       const { cells, times, addresses } = this.tables;
       const content = Dom.element('div', { class: 'map' }, this.tools(), this.canvas, this.readout);
       // Colours are known once the canvas is part of the page, and that need not wait for the map.
@@ -417,8 +522,48 @@ const MapChart = (() => {
     if (!times || !addresses) return null;
     const withTimes = new Set(times.objects().flatMap(({ level, time_bins: bins }) => (bins > 0 ? [level] : [])));
     const hasLevel = addresses.objects().some(({ level }) => withTimes.has(level));
-    return hasLevel ? new Map2D({ cells, times, addresses }).element() : null;
+    if (!hasLevel) return null;
+    const made = new Map2D({ cells, times, addresses }, missedTables(part));
+    drawn = made;
+    return made.element();
   };
 
-  return { COLUMNS, COMPANIONS: [TIMES, ADDRESSES], create };
+  /** The map of the page, if there is one. @type {Map2D | null} */
+  let drawn = null;
+
+  /**
+   * The tables of the map of misses, for the map of all accesses.
+   * @type {(part: Part) => Tables | null}
+   */
+  const missedTables = (part) => {
+    const tables = part.name === 'map' ? (Data.part('missed_map')?.tables ?? []) : [];
+    const [cells, times, addresses] = [COLUMNS, TIMES, ADDRESSES].map((columns) => tables.find((table) => table.has(...columns)));
+    return cells && times && addresses && cells.rows.length > 0
+      ? /** @type {Tables} */ (/** @type {unknown} */ ({ cells, times, addresses }))
+      : null;
+  };
+
+  const missName = () => Data.page.rank_by.replace('_', ' ').replace(/^l/, 'L');
+
+  /** @type {(name: string, words: string[]) => boolean} */
+  const isMarked = (name, words) => words.includes(name);
+
+  /**
+   * How many rows of the finest level have such a name.
+   * @type {(fits: (name: string) => boolean) => number}
+   */
+  const rowsOf = (fits) => {
+    const levels = drawn?.levels ?? [];
+    const finest = levels[levels.length - 1];
+    return finest ? finest.addresses.filter((range) => fits(Texts.visible(range?.name ?? ''))).length : 0;
+  };
+
+  /** @type {(words: string[]) => void} */
+  const mark = (words) => {
+    if (!drawn) return;
+    drawn.marked = words;
+    drawn.draw();
+  };
+
+  return { COLUMNS, COMPANIONS: [TIMES, ADDRESSES], create, rowsOf, mark };
 })();

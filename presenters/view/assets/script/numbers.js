@@ -69,6 +69,8 @@ const Numbers = (() => {
       case 'count':
       case 'bytes':
         return Number.isInteger(value) ? grouped(value) : short(value);
+      case 'change':
+        return value > 0 ? `+${grouped(value)}` : `−${grouped(Math.abs(value))}`.replace('−0', '0');
       case 'share':
         return percent(value);
       case 'rate':

@@ -23,11 +23,16 @@ const Offenders = (() => {
       panel.hidden = index > 0;
       return { id, title, table, panel };
     });
+    const redraw = () => {
+      for (const { panel } of panels) panel.replaceChildren();
+      select(buttons.findIndex((button) => button.tabIndex === 0));
+    };
+    Chosen.onChange(redraw);
     /** @type {(index: number) => void} */
     const select = (index) => {
       panels.forEach(({ panel, table }, other) => {
         panel.hidden = other !== index;
-        if (other === index && !panel.hasChildNodes()) panel.append(TableView.create(table));
+        if (other === index && !panel.hasChildNodes()) panel.append(...Dom.nodesOf(content(table)));
         buttons[other].setAttribute('aria-selected', String(other === index));
         buttons[other].tabIndex = other === index ? 0 : -1;
       });
@@ -44,6 +49,21 @@ const Offenders = (() => {
     });
     select(0);
     return [list, panels.map(({ panel }) => panel)];
+  };
+
+  /** @type {Record<string, 'field' | 'variable' | 'type' | 'line' | 'function' | 'file' | 'kind'>} */
+  const KEYS = { fields: 'field', variables: 'variable', types: 'type', lines: 'line', functions: 'function', files: 'file', kinds: 'kind' };
+
+  /**
+   * The table, or its sums of the chosen time and threads.
+   * @type {(table: Table) => Child}
+   */
+  const content = (table) => {
+    const key = KEYS[table.name];
+    if (Chosen.isAll() || Places.all.length === 0) return TableView.create(table);
+    if (!key) return [ChosenBar.wholeNote(), TableView.create(table)];
+    const own = Places.sum(Places.all)[Places.ranking];
+    return TableView.create(Entity.asTable(key, `${table.title.split(',')[0]}, of the chosen time and threads`, Places.grouped(key), own));
   };
 
   const create = () => {

@@ -117,6 +117,10 @@ const Overview = (() => {
     return Dom.element('p', { class: 'quote' }, place, Dom.element('code', {}, Texts.visibleSource(text).trim()));
   };
 
+  /** @type {(name: string) => Child} */
+  const named = (name) =>
+    Places.has('field', name) ? Dom.element('code', {}, Entity.link('field', name, Names.short(name))) : Names.code(name);
+
   /** @type {(found: Suspect) => HTMLElement} */
   const suspect = (found) =>
     Dom.element(
@@ -126,8 +130,8 @@ const Overview = (() => {
       Dom.element(
         'div',
         {},
-        Dom.element('h3', {}, Dom.element('code', {}, Texts.visible(found.name)), ' ', Dom.element('span', { class: 'kind' }, KINDS[found.part] ?? '')),
-        Dom.element('p', {}, Texts.visible(found.sentence)),
+        Dom.element('h3', {}, named(found.name), ' ', Dom.element('span', { class: 'kind' }, KINDS[found.part] ?? '')),
+        Dom.element('p', {}, Names.sentence(found.sentence)),
         sourceOf(found),
       ),
     );
@@ -141,11 +145,14 @@ const Overview = (() => {
   /** @type {(part: string) => Child} */
   const answer = (part) => {
     const text = Data.part(part)?.answer;
-    return text ? Dom.element('p', { class: 'answer' }, Texts.visible(text)) : null;
+    return text ? Dom.element('p', { class: 'answer' }, Names.sentence(text)) : null;
   };
 
   const create = () => {
     const accesses = [
+      Data.part('misses') ? ChosenBar.wholeNote() : null,
+      Cards.create(),
+      Data.part('advice') ? Dom.element('h3', { class: 'further' }, 'What misses') : null,
       answer('misses'),
       tileList(accessTiles()),
       suspects('misses'),

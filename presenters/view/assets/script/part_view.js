@@ -32,7 +32,11 @@ const PartView = (() => {
     }
     /** @type {(table: Table) => boolean} */
     const isCompanion = (table) => !drawn.has(table) && companions.some((columns) => table.has(...columns));
-    return part.tables.filter((table) => !isCompanion(table)).map((table) => drawn.get(table) ?? plain(table));
+    /** @type {(table: Table) => boolean} */
+    const isElsewhere = ({ name }) => Audit.BOOKKEEPING.has(name) || name === 'site_owners';
+    return part.tables
+      .filter((table) => drawn.has(table) || !(isCompanion(table) || isElsewhere(table)))
+      .map((table) => drawn.get(table) ?? plain(table));
   };
 
   /** @type {(table: Table) => HTMLElement} */
@@ -42,7 +46,7 @@ const PartView = (() => {
       : TableView.create(table);
 
   /** @type {(part: Part) => Child} */
-  const create = (part) => [part.answer ? Dom.element('p', {}, Texts.visible(part.answer)) : null, draw(part)];
+  const create = (part) => [part.answer ? Dom.element('p', {}, Names.sentence(part.answer)) : null, draw(part)];
 
   return { create };
 })();

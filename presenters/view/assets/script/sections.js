@@ -5,10 +5,27 @@ const Sections = (() => {
     return table ? ActivityChart.create(table, Data.table('activity', 'activity_axis'), Data.table('activity', 'gaps')) : null;
   };
 
+  const flame = () => {
+    const made = FlameChart.create();
+    return made ? [ChosenBar.wholeNote('calls'), made] : null;
+  };
+
+  /** @type {(verb: string, content: Child) => Child} */
+  const withNote = (verb, content) => (content ? [ChosenBar.wholeNote(verb), content] : null);
+
+  /** Two traces: what changed from the first to the second, of which the other parts are. */
+  const comparison = () => {
+    const part = Data.part('comparison');
+    return part ? PartView.create(part) : null;
+  };
+
+  /** Parts that can't be summed anew, with the verb that can be asked. */
+  const VERBS = /** @type {Record<string, string>} */ ({ layout: 'layout', reuse: 'reuse', memory: 'memory' });
+
   /** Of programs that count: what their source is read for. */
   const COUNTED = ['series', 'regions'];
   /** Parts that have a section of their own kind. */
-  const KNOWN = ['misses', 'sharing', 'activity', 'info'];
+  const KNOWN = ['misses', 'missed_map', 'places', 'advice', 'comparison', 'sharing', 'activity', 'info'];
 
   /** @type {(isWanted: (name: string) => boolean) => PageSection[]} */
   const drawn = (isWanted) =>
@@ -17,19 +34,22 @@ const Sections = (() => {
       .map((part) => ({
         id: `part-${part.name.replace(/[^a-z0-9]/g, '-')}`,
         title: part.title,
-        make: () => PartView.create(part),
+        make: () => [VERBS[part.name] ? ChosenBar.wholeNote(VERBS[part.name]) : null, PartView.create(part)],
       }));
 
   /** @type {() => PageSection[]} */
   const all = () => [
+    { id: 'comparison', title: 'Comparison', make: comparison },
     { id: 'overview', title: 'Overview', make: Overview.create },
     { id: 'misses', title: 'Offenders', make: Offenders.create },
     ...drawn((name) => COUNTED.includes(name)),
     { id: 'source', title: 'Source', make: SourceView.create },
-    { id: 'sharing', title: 'Sharing', make: Sharing.create },
+    { id: 'flame', title: 'Paths of calls', make: flame },
+    { id: 'sharing', title: 'Sharing', make: () => withNote('sharing', Sharing.create()) },
     ...drawn((name) => !COUNTED.includes(name) && !KNOWN.includes(name)),
     { id: 'activity', title: 'Threads over time', make: activity },
     { id: 'audit', title: 'Audit', make: Audit.create },
+    { id: 'terms', title: 'Terms', make: Terms.create },
   ];
 
   /** @type {(content: Child) => boolean} */

@@ -93,7 +93,7 @@ const Sharing = (() => {
     if (!part) return null;
     const [pairTable, lineTable] = [Data.table('sharing', 'thread_pairs'), Data.table('sharing', 'shared_lines')];
     /** @type {Child[]} */
-    const content = [Dom.element('p', {}, Texts.visible(part.answer))];
+    const content = [Dom.element('p', {}, Names.sentence(part.answer))];
     const places = [Data.table('sharing', 'fields'), Data.table('sharing', 'lines')];
     if (pairTable && pairTable.rows.length > 0) content.push(withTable(pairs(pairTable), pairTable));
     if (lineTable && lineTable.rows.length > 0) content.push(withTable(lines(lineTable), lineTable));

@@ -71,6 +71,40 @@ const SourceView = (() => {
     )
     .filter(({ files }) => files.size > 0);
 
+  /**
+   * The numbers of the chosen time and threads instead; those of other tables can't be summed anew.
+   * @type {() => ShownCosts | null}
+   */
+  const selectedCosts = () => (Chosen.isAll() ? null : placesCosts('the chosen time and threads'));
+
+  /**
+   * Numbers of places beside their lines.
+   * @type {(title: string) => ShownCosts | null}
+   */
+  const placesCosts = (title) => {
+    if (Places.all.length === 0) return null;
+    const total = Places.sum(Places.all)[Places.ranking] || 1;
+    /** @type {Map<string, FileCosts>} */
+    const files = new Map();
+    for (const { places, counts } of Places.grouped('line')) {
+      const { file, line } = places[0];
+      if (file === null || line === null || !Data.sources.has(file)) continue;
+      const found = files.get(file) ?? { rows: new Map(), share: 0 };
+      files.set(file, found);
+      const share = counts[Places.ranking] / total;
+      /** @type {Sums} */
+      const sums = Object.fromEntries(Places.measures.map(({ name }, index) => [name, counts[index]]));
+      found.rows.set(line, { ...sums, share });
+      found.share += share;
+    }
+    const columns = [...Places.measures, /** @type {Column} */ ({ name: 'share', title: 'share', unit: 'share' })];
+    return files.size > 0 ? { title, columns, files } : null;
+  };
+
+  // Lines of samples have no column of their text.
+  const ofPlaces = costs.length === 0 ? placesCosts('places') : null;
+  if (ofPlaces) costs.push(ofPlaces);
+
   /** What stands beside the source now. */
   let shown = costs[0];
 
@@ -202,9 +236,18 @@ const SourceView = (() => {
     return Dom.element('div', { class: 'scroll tall', tabindex: '0', role: 'region', 'aria-label': `Source of ${name}` }, table);
   };
 
+  /** A sampled program's files may have changed since it was compiled. */
+  const unquoted = () =>
+    Dom.element(
+      'p',
+      {},
+      'This page holds no source: samples don’t say which text was compiled. If the files are still those, name their folder: ',
+      Dom.element('code', {}, 'trackway view --source-root FOLDER TRACE'),
+    );
+
   /** A choice of files, the one with the largest share first. None if the page holds no source. */
   const create = () => {
-    if (costs.length === 0) return null;
+    if (costs.length === 0) return Data.part('samples') && !Data.part('misses') ? unquoted() : null;
     const place = Dom.element('div', { class: 'source-place' });
     const select = Dom.element('select');
     /** @type {(file: string) => void} */
@@ -229,7 +272,13 @@ const SourceView = (() => {
     );
     numbers.addEventListener('change', () => choose(costs[Number(numbers.value)]));
     select.addEventListener('change', () => open(select.value));
+    Chosen.onChange(() => {
+      const selected = selectedCosts();
+      numbers.disabled = selected !== null;
+      choose(selected ?? costs[Number(numbers.value) || 0]);
+    });
     show = (file, line) => {
+      Router.leave();
       const known = shown.files.has(file) ? shown : costs.find(({ files }) => files.has(file));
       if (!known) return;
       numbers.value = String(costs.indexOf(known));

@@ -7,6 +7,8 @@ const TableView = (() => {
   /** A page with more rows would become slow. */
   const MAX_ROWS = 2000;
   const FILTER_FROM = 20;
+  /** Pixels of a window in which not all columns have room. */
+  const NARROW = 1200;
 
   /** @type {(unit: Unit) => boolean} */
   const isText = (unit) => unit === 'text' || unit === 'path' || unit === 'source';
@@ -36,19 +38,61 @@ const TableView = (() => {
     return typeof file === 'string' && typeof line === 'number' ? SourceView.link(file, line, text) : text;
   };
 
+  /**
+   * Names stand first, then numbers, then the text of the source: numbers are what a narrow screen must show.
+   * @type {(table: Table) => number[]}
+   */
+  const positionsOf = (table) => {
+    const positions = table.columns.map((_, position) => position);
+    /** @type {(position: number) => boolean} */
+    const isSource = (position) => table.columns[position].unit === 'source';
+    const others = positions.filter((position) => !isSource(position));
+    const heads = Math.max(1, others.findIndex((position) => !isText(table.columns[position].unit)) + (table.has('file', 'line') ? 1 : 0));
+    /** @type {(position: number) => boolean} */
+    const isHead = (position) => position === 0 || (['file', 'line'].includes(table.columns[position].name) && position < heads);
+    // On a narrow screen the first name must do before the numbers.
+    const isNarrow = innerWidth < NARROW;
+    const first = isNarrow ? others.filter((position) => isHead(position) || !isText(table.columns[position].unit)) : others;
+    return [...first, ...others.filter((position) => !first.includes(position)), ...positions.filter(isSource)];
+  };
+
+  /**
+   * A name, which leads to the view of what it names.
+   * @type {(column: Column, text: string) => Child}
+   */
+  const nameOf = (column, text) => {
+    const shown = Names.short(text);
+    const title = shown === text ? null : text;
+    return Places.has(column.name, text) ? Entity.link(column.name, text, shown) : title ? Dom.element('span', { title }, shown) : shown;
+  };
+
+  /** @type {(text: string) => Child} */
+  const pathOf = (text) => {
+    const shown = Names.path(text);
+    return shown === text ? text : Dom.element('span', { title: text }, shown);
+  };
+
   /** @type {(table: Table, column: Column, row: Cell[], position: number) => HTMLElement} */
   const cell = (table, column, row, position) => {
     const value = row[position];
     const text = textOf(column, value);
     /** @type {Child[]} */
-    const children = [text];
+    const children = [column.unit === 'text' ? nameOf(column, text) : column.unit === 'path' ? pathOf(text) : text];
     if (column.unit === 'share' && typeof value === 'number') children.splice(0, 1, bar(value), Dom.element('span', { class: 'percent' }, text));
     if (column.name === 'line' && table.has('file')) children.splice(0, 1, placeLink(table, row, text));
+    if (column.name === 'stream' && typeof value === 'number' && Places.streams.includes(value)) children.splice(0, 1, threadButton(value));
     const attributes = { class: classOf(column) };
     return position === 0
       ? Dom.element('th', { ...attributes, scope: 'row' }, children)
       : Dom.element('td', attributes, children);
   };
+
+  /**
+   * Chooses that thread for all parts.
+   * @type {(stream: number) => HTMLElement}
+   */
+  const threadButton = (stream) =>
+    Dom.button(String(stream), () => Chosen.choose({ streams: [stream] }), { class: 'as-link', title: 'Choose this thread for all parts' });
 
   /** @type {(a: Cell, b: Cell) => number} */
   const compare = (a, b) => {
@@ -81,7 +125,8 @@ const TableView = (() => {
       this.more = Dom.button('', () => this.showAll(), { class: 'more' });
       this.status = Dom.element('span', { class: 'status', role: 'status' });
       this.cut = Dom.element('p', { class: 'status' }, `Not all ${Numbers.grouped(table.rowCount)} rows are in this page.`);
-      this.heads = table.columns.map((column, position) => this.head(column, position));
+      this.positions = positionsOf(table);
+      this.heads = this.positions.map((position) => this.head(table.columns[position], position));
       this.draw();
     }
 
@@ -128,12 +173,12 @@ const TableView = (() => {
       const shown = rows.slice(0, this.limit);
       this.body.replaceChildren(
         ...shown.map((row) =>
-          Dom.element('tr', {}, this.table.columns.map((column, i) => cell(this.table, column, row, i))),
+          Dom.element('tr', {}, this.positions.map((position) => cell(this.table, this.table.columns[position], row, position))),
         ),
       );
       this.heads.forEach((head, position) => {
         const direction = this.order.descending ? 'descending' : 'ascending';
-        if (position === this.order.position) head.setAttribute('aria-sort', direction);
+        if (this.positions[position] === this.order.position) head.setAttribute('aria-sort', direction);
         else head.removeAttribute('aria-sort');
       });
       const all = Math.min(rows.length, MAX_ROWS);
@@ -159,8 +204,8 @@ const TableView = (() => {
         Dom.element('thead', {}, Dom.element('tr', {}, this.heads)),
         this.body,
       );
-      const region = Dom.element('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': title }, table);
-      return Dom.element('div', { class: 'table-view' }, this.tools(), region, this.more, this.cut);
+      const region = Dom.element('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': `Table: ${title}` }, table);
+      return Dom.element('div', { class: 'table-view' }, this.tools(), Terms.ofTable(this.table), region, this.more, this.cut);
     }
   }
 

@@ -35,6 +35,7 @@ type PageData = {
   title: string;
   generator: string;
   rank_by: string;
+  terms?: { term: string; text: string }[];
   suspects: Suspect[];
   parts: RawPart[];
   sources: { file: string; stretches: Stretch[] }[];
@@ -66,6 +67,13 @@ type NamedTables = {
     shared_lines: SharedLine;
     fields: Cells;
     lines: Cells;
+  };
+  places: {
+    places: Cells;
+    place_moments: Cells;
+    moment_axis: { bins: number; bin_ns: number; first_ns: number };
+    place_paths: Cells;
+    path_nodes: { node: number; parent: number; function: string; inlined: string; cycles?: number | null };
   };
   activity: { activity: ActivityStep; activity_axis: ActivityAxis; gaps: Gap };
   info: {

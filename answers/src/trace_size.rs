@@ -6,3 +6,11 @@ pub fn parse_trace_size(text: &str) -> Result<u64, String> {
     size.filter(|size| *size > 0)
         .ok_or_else(|| "expected a number of bytes, such as 500M or 2G".to_owned())
 }
+
+/// The same, or 0.
+pub fn parse_look(text: &str) -> Result<u64, String> {
+    match text {
+        "0" => Ok(0),
+        _ => parse_trace_size(text),
+    }
+}

@@ -1,0 +1,243 @@
+//! The joint counts as tables of bounded size.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
+
+use trackway_report::{Table, TableBuilder};
+
+use super::joint::{Joint, Moments};
+use super::tables::Presenter;
+use super::tree::ROOT;
+use super::SiteCounts;
+use crate::model::site_counts::SiteNames;
+
+/// Places in the source that are listed; the others are one row.
+const MOST_PLACES: usize = 1000;
+/// Rows of places by thread and time.
+const MOST_MOMENTS: usize = 40_000;
+/// Rows of places by path of calls.
+const MOST_PATHS: usize = 12_000;
+/// Stands for all places that aren't listed.
+const OTHERS: &str = "(others)";
+
+/// What sites have in common that the tables tell apart.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Place {
+    field: String,
+    variable: String,
+    type_name: String,
+    kind: &'static str,
+    function: String,
+    file: String,
+    line: u32,
+}
+
+impl Place {
+    fn others() -> Place {
+        let others = || OTHERS.to_owned();
+        Place {
+            field: others(),
+            variable: others(),
+            type_name: others(),
+            kind: OTHERS,
+            function: others(),
+            file: String::new(),
+            line: 0,
+        }
+    }
+}
+
+/// Places by rank; the last one stands for all others, if there are more.
+struct Places {
+    list: Vec<(Place, SiteCounts)>,
+    of_site: HashMap<usize, u64>,
+}
+
+/// A number of a place, two of what it is counted by, and the counts.
+type Row = ([u64; 3], SiteCounts);
+
+/// Places, the same by thread and time, and by path of calls.
+pub(super) fn tables(presenter: &Presenter, joint: &Joint) -> Vec<Table> {
+    let moments = joint.moments();
+    let places = places(presenter, joint);
+    let (rows, bin_width) = moment_rows(joint, &places);
+    let (paths, nodes) = path_rows(presenter, joint, &places);
+    vec![
+        places_table(presenter, &places),
+        counts_table(
+            presenter,
+            ("place_moments", "Places by thread and time"),
+            ["stream", "bin"],
+            &rows,
+        ),
+        axis_table(moments, bin_width),
+        counts_table(
+            presenter,
+            ("place_paths", "Places by path of calls"),
+            ["node", ""],
+            &paths,
+        ),
+        nodes_table(presenter, &nodes),
+    ]
+}
+
+fn places(presenter: &Presenter, joint: &Joint) -> Places {
+    let names = SiteNames::new(presenter.program);
+    let mut of_site: BTreeMap<usize, SiteCounts> = BTreeMap::new();
+    for (site, _, counts) in joint.by_moment.iter() {
+        of_site.entry(site).or_default().merge(counts);
+    }
+    let mut sums: HashMap<Place, (SiteCounts, Vec<usize>)> = HashMap::new();
+    for (&number, counts) in &of_site {
+        let site = &presenter.program.sites[number];
+        let location = presenter.program.location(site.location);
+        let place = Place {
+            field: names.field(site),
+            variable: names.variable(site),
+            type_name: names.type_name(site),
+            kind: site.kind.name(),
+            function: names.function(site),
+            file: presenter.path(location.file),
+            line: location.line,
+        };
+        let sum = sums.entry(place).or_default();
+        sum.0.merge(counts);
+        sum.1.push(number);
+    }
+    let mut ranked: Vec<(Place, (SiteCounts, Vec<usize>))> = sums.into_iter().collect();
+    ranked.sort_by_key(|(_, (counts, sites))| {
+        let moments = joint.moments();
+        (Reverse(moments.rank(counts)), Reverse(counts.accesses), sites[0])
+    });
+    numbered(ranked)
+}
+
+fn numbered(ranked: Vec<(Place, (SiteCounts, Vec<usize>))>) -> Places {
+    let mut places = Places {
+        list: Vec::new(),
+        of_site: HashMap::new(),
+    };
+    for (place, (counts, sites)) in ranked {
+        let number = places.list.len().min(MOST_PLACES);
+        match number < MOST_PLACES {
+            true => places.list.push((place, counts)),
+            false if places.list.len() == number => places.list.push((Place::others(), counts)),
+            false => places.list[number].1.merge(&counts),
+        }
+        places
+            .of_site
+            .extend(sites.into_iter().map(|site| (site, number as u64)));
+    }
+    places
+}
+
+/// Rows by place, thread and bin, and how many bins were joined so that the rows are few enough.
+fn moment_rows(joint: &Joint, places: &Places) -> (Vec<Row>, u64) {
+    let mut width = 1;
+    loop {
+        let mut rows: BTreeMap<[u64; 3], SiteCounts> = BTreeMap::new();
+        for (site, moment, counts) in joint.by_moment.iter() {
+            let (stream, bin) = Joint::thread_and_bin(moment);
+            let key = [places.of_site[&site], stream.into(), u64::from(bin) / width];
+            rows.entry(key).or_default().merge(counts);
+        }
+        if rows.len() <= MOST_MOMENTS || width >= joint.moments().bins().count() as u64 {
+            // Rows that still are too many are those of the last places.
+            return (rows.into_iter().take(MOST_MOMENTS).collect(), width);
+        }
+        width *= 2;
+    }
+}
+
+/// Rows by place and node, the first ones by rank, and all nodes on their paths, in the order of their numbers. What isn't
+/// listed counts at the root.
+fn path_rows(presenter: &Presenter, joint: &Joint, places: &Places) -> (Vec<Row>, Vec<u32>) {
+    let mut sums: BTreeMap<[u64; 3], SiteCounts> = BTreeMap::new();
+    for (site, node, counts) in joint.by_node.iter() {
+        let key = [places.of_site[&site], node.into(), 0];
+        sums.entry(key).or_default().merge(counts);
+    }
+    let mut ranked: Vec<Row> = sums.into_iter().collect();
+    ranked.sort_by_key(|(_, counts)| Reverse((joint.moments().rank(counts), counts.accesses)));
+    let mut rest: BTreeMap<[u64; 3], SiteCounts> = BTreeMap::new();
+    for (key, counts) in ranked.drain(ranked.len().min(MOST_PATHS)..) {
+        rest.entry([key[0], ROOT.into(), 0]).or_default().merge(&counts);
+    }
+    ranked.extend(rest);
+    let tree = presenter.tree();
+    let on_paths = ranked.iter().flat_map(|(key, _)| tree.path(key[1] as u32));
+    let nodes: std::collections::BTreeSet<u32> = on_paths.collect();
+    (ranked, nodes.into_iter().collect())
+}
+
+fn places_table(presenter: &Presenter, places: &Places) -> Table {
+    let builder = TableBuilder::new("places", "Places in the source", &places.list)
+        .text("field", |(place, _)| place.field.clone())
+        .text("variable", |(place, _)| place.variable.clone())
+        .text("type", |(place, _)| place.type_name.clone())
+        .text("kind", |(place, _)| place.kind)
+        .text("function", |(place, _)| place.function.clone())
+        .path("file", |(place, _)| place.file.clone())
+        .number("line", |(place, _)| (place.line > 0).then_some(place.line));
+    add_counts(presenter, builder, |(_, counts)| counts).build()
+}
+
+/// An empty name leaves the second key out.
+fn counts_table(
+    presenter: &Presenter,
+    (name, title): (&str, &str),
+    keys: [&'static str; 2],
+    rows: &[Row],
+) -> Table {
+    let mut builder = TableBuilder::new(name, title, rows).number("place", |(key, _)| key[0]);
+    for (index, key) in (1..).zip(keys).filter(|(_, key)| !key.is_empty()) {
+        builder = builder.number(key, move |(row, _): &Row| row[index]);
+    }
+    add_counts(presenter, builder, |(_, counts)| counts).build()
+}
+
+fn add_counts<'r, R>(
+    presenter: &Presenter,
+    builder: TableBuilder<'r, R>,
+    counts: impl Fn(&R) -> &SiteCounts,
+) -> TableBuilder<'r, R> {
+    let mut builder = builder
+        .count("accesses", |row| counts(row).accesses)
+        .bytes("bytes", |row| counts(row).bytes);
+    for level in 0..presenter.levels {
+        let (name, title) = (format!("l{}_misses", level + 1), format!("L{} misses", level + 1));
+        builder = builder.count((name, title), |row| counts(row).misses[level]);
+    }
+    builder
+}
+
+fn axis_table(moments: &Moments, width: u64) -> Table {
+    let bins = moments.bins();
+    TableBuilder::new("moment_axis", "Scale of time of the places", &[()])
+        .count("bins", |()| (bins.count() as u64).div_ceil(width))
+        .count("bin_ns", |()| bins.width_ns() * width)
+        .count("first_ns", |()| moments.first_shown_ns())
+        .as_record()
+        .build()
+}
+
+fn nodes_table(presenter: &Presenter, nodes: &[u32]) -> Table {
+    let tree = presenter.tree();
+    let node = |number: &u32| &tree.nodes()[*number as usize];
+    let parent = |number: &u32| {
+        let parent = tree.path(*number).nth(1);
+        parent.unwrap_or(ROOT)
+    };
+    let builder = TableBuilder::new("path_nodes", "Functions on paths of calls", nodes)
+        .number("node", |number| *number)
+        .number("parent", parent)
+        .text("function", |number| presenter.function(node(number).function))
+        .text(
+            "inlined",
+            |number| if node(number).is_inlined { "yes" } else { "" },
+        );
+    match presenter.is_timed() {
+        true => builder.count("cycles", |number| node(number).cost.cycles).build(),
+        false => builder.build(),
+    }
+}

@@ -1,0 +1,78 @@
+/** The choice of time and threads, above all parts. */
+const ChosenBar = (() => {
+  const MOST_THREADS = 64;
+
+  /** @type {() => HTMLElement} */
+  const threads = () => {
+    const shown = Places.streams.slice(0, MOST_THREADS);
+    const boxes = shown.map((stream) => {
+      const box = Dom.element('input', { type: 'checkbox', checked: true, value: stream });
+      box.addEventListener('change', () => {
+        const chosen = boxes.filter(({ input }) => input.checked).map(({ stream: number }) => number);
+        Chosen.choose({ streams: chosen.length === shown.length ? null : chosen });
+      });
+      return { stream, input: box };
+    });
+    Chosen.onChange(() => {
+      const { streams } = Chosen.now();
+      for (const { stream, input } of boxes) input.checked = streams === null || streams.includes(stream);
+    });
+    return Dom.element(
+      'fieldset',
+      { class: 'choices' },
+      Dom.element('legend', {}, 'Threads'),
+      boxes.map(({ stream, input }) => Dom.element('label', {}, input, `thread ${stream}`)),
+    );
+  };
+
+  /**
+   * Says of a part that can't be summed anew that it shows all.
+   * @type {(verb?: string) => HTMLElement}
+   */
+  const wholeNote = (verb = 'report') => {
+    const note = Dom.element('p', { class: 'whole-note' });
+    const tell = () => {
+      note.hidden = Chosen.isAll();
+      note.replaceChildren(
+        'This part shows the whole trace, whatever time and threads are chosen. Of the chosen ones: ',
+        Dom.element('code', {}, `trackway ${verb} ${Chosen.options()} TRACE`),
+      );
+    };
+    tell();
+    Chosen.onChange(tell, note);
+    return note;
+  };
+
+  /** @type {() => string} */
+  const words = () => {
+    const { streams } = Chosen.now();
+    const [from, to] = Chosen.times();
+    const time = `${Numbers.duration(from)} to ${Numbers.duration(to)}`;
+    const of = streams === null ? 'all threads' : `thread ${streams.join(', ')}`;
+    return Chosen.isAll() ? 'All of the recording, all threads.' : `Chosen: ${time}, ${of}. Tables of offenders, source and single views are sums of this part.`;
+  };
+
+  /** None if the page holds no places, or nothing could be chosen. */
+  const create = () => {
+    if (Chosen.bins < 2 && Places.streams.length < 2) return null;
+    const { bins } = Places.overTime();
+    const status = Dom.element('span', { role: 'status' }, words());
+    const clear = Dom.button('Show all', Chosen.clear);
+    clear.hidden = Chosen.isAll();
+    Chosen.onChange(() => {
+      status.textContent = words();
+      clear.hidden = Chosen.isAll();
+    });
+    const bars = Chosen.bins > 1 ? TimeBars.create(bins.map((sums) => sums[Places.ranking] || 0), Places.measures[Places.ranking].title) : null;
+    return Dom.element(
+      'details',
+      { class: 'selection' },
+      Dom.element('summary', {}, 'Time and threads: ', status),
+      bars,
+      Places.streams.length > 1 ? threads() : null,
+      clear,
+    );
+  };
+
+  return { create, wholeNote };
+})();

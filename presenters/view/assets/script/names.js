@@ -1,0 +1,64 @@
+/** Names of programs, shortened where they say nothing: the whole name is in the title. */
+const Names = (() => {
+  const MOST = 96;
+  /** Folders of an absolute path that a name holds, as those of memory do. */
+  const FOLDERS = /(?<![\w.~-])\/(?:[^\s/:,;()]+\/)+/g;
+
+  /**
+   * Without anonymous namespaces, with the arguments of templates left out if they are long.
+   * @type {(name: unknown) => string}
+   */
+  const short = (name) => {
+    const plain = Texts.visible(name).trim().replaceAll('(anonymous namespace)::', '').replace(FOLDERS, '');
+    return plain.length > MOST ? withoutArguments(plain) : plain;
+  };
+
+  /**
+   * `a<b<c>, d>::e` becomes `a<…>::e`; comparisons in names are left alone.
+   * @type {(name: string) => string}
+   */
+  const withoutArguments = (name) => {
+    let made = '';
+    let depth = 0;
+    for (let at = 0; at < name.length; at += 1) {
+      const letter = name[at];
+      const isOperator = /operator[<>=-]*$/.test(name.slice(Math.max(0, at - 12), at));
+      if (letter === '<' && !isOperator) {
+        if (depth === 0) made += '<…>';
+        depth += 1;
+      } else if (letter === '>' && !isOperator && depth > 0) {
+        depth -= 1;
+      } else if (depth === 0) {
+        made += letter;
+      }
+    }
+    return Texts.abridged(depth === 0 ? made : name, MOST);
+  };
+
+  /**
+   * A path without the folders that lead to its own.
+   * @type {(path: string) => string}
+   */
+  const path = (path) => {
+    const parts = path.split('/');
+    return parts.length > 3 && path.startsWith('/') ? `…/${parts.slice(-2).join('/')}` : path;
+  };
+
+  /**
+   * A name as code, whose title is the whole name if it is shortened.
+   * @type {(name: unknown) => HTMLElement}
+   */
+  const code = (name) => {
+    const whole = Texts.visible(name).trim();
+    const shown = short(name);
+    return Dom.element('code', { title: shown === whole ? null : whole }, shown);
+  };
+
+  /**
+   * A sentence in which names of files and of anonymous namespaces are short.
+   * @type {(text: unknown) => string}
+   */
+  const sentence = (text) => Texts.visible(text).replaceAll('(anonymous namespace)::', '').replace(FOLDERS, '');
+
+  return { short, path, code, sentence };
+})();

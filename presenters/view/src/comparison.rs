@@ -1,0 +1,41 @@
+//! What changed from another trace to the one that the page is about.
+
+use std::path::Path;
+
+use trackway_answers::diff::{self, DiffArguments};
+use trackway_answers::failure::Failure;
+use trackway_answers::questions::options_from;
+use trackway_report::{Report, Table, TableBuilder};
+
+use crate::arguments::ViewArguments;
+
+/// Tables that are compared.
+const TABLES: &str = "--by=field,variable,line,function";
+
+/// The answer of `trackway diff`, with the options that both verbs have.
+///
+/// # Errors
+/// If the other trace can't be read, or holds nothing that can be compared.
+pub fn comparison(arguments: &ViewArguments, before: &Path, after: &Path) -> Result<Report, Failure> {
+    let words = [TABLES.to_owned(), format!("--top={}", arguments.rows())];
+    let asked: DiffArguments = options_from("diff", &words, &[before.as_os_str(), after.as_os_str()])?;
+    let mut report = diff::answer(&DiffArguments {
+        model: arguments.model.clone(),
+        sources: arguments.sources.clone(),
+        slice: arguments.slice.clone(),
+        reading: arguments.reading.clone(),
+        ..asked
+    })?;
+    report.tables.insert(0, compared(before, after));
+    Ok(report)
+}
+
+/// Which trace is which.
+fn compared(before: &Path, after: &Path) -> Table {
+    let name = |path: &Path| path.display().to_string();
+    TableBuilder::new("compared", "Compared traces", &[()])
+        .text("before", |()| name(before))
+        .text(("after", "after, which this page is of"), |()| name(after))
+        .as_record()
+        .build()
+}

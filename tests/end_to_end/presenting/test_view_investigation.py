@@ -1,0 +1,386 @@
+"""The page of `trackway view` as an investigation: cards, views of single fields with addresses, search, paths of calls, and one
+choice of time and threads, each by clicks and keys, with the numbers of the verbs."""
+
+import atexit
+import collections
+import json
+import unittest
+from pathlib import Path
+
+from ..support import tools
+from ..support.pages.shared_browser import READ_TABLES, shared_browser, turn
+from ..support.tools import table
+from .test_view import recorded, shared_page
+
+ACCOUNTS = tools.ROOT / "examples" / "accounts" / "accounts.c"
+AXE = tools.ROOT / "build" / "linters" / "node_modules" / "axe-core" / "axe.min.js"
+CACHES = "L1=32K,8,64:L2=256K,8,64"
+OPTIONS = ("--machine", "zen3", "--cache", CACHES)
+
+
+def page_of_accounts():
+    """A program that a split makes faster, and its page."""
+
+    def make():
+        folder = tools.folder()
+        atexit.register(folder.cleanup)
+        program = tools.compile_traced(Path(folder.name) / "accounts", [ACCOUNTS], "-O2", "-g", oracle=False)
+        trace = Path(folder.name) / "accounts.trackway"
+        tools.record(trace, program, "6000")
+        tools.trackway("view", "-q", *OPTIONS, trace)
+        return trace
+
+    return tools.once("page of the accounts", make)
+
+
+def page_data(*arguments):
+    data = json.loads(tools.trackway("view", "--json", "-q", *arguments).stdout)
+    return {part["name"]: part for part in data["parts"]}
+
+
+def objects(found):
+    names = [column["name"] for column in found["columns"]]
+    return [dict(zip(names, row, strict=True)) for row in found["rows"]]
+
+
+class Investigation(unittest.TestCase):
+    """One browser for all tests of the class."""
+
+    def setUp(self):
+        self.browser = shared_browser()
+        turn.acquire()
+        self.addCleanup(turn.release)
+        self.browser.appear(1400, 1000, "light")
+
+    def open(self, trace, fragment=""):
+        # Another fragment alone would not load the page anew.
+        self.browser.open("about:blank")
+        self.browser.open(f"file://{trace}.html{fragment}")
+        self.assertEqual(self.browser.complaints(), [])
+
+    def texts(self, selector):
+        return self.browser.evaluate(f"[...document.querySelectorAll({selector!r})].map(found => found.textContent)")
+
+    def tables(self, selector):
+        return self.browser.evaluate(READ_TABLES % selector)
+
+    def frame(self):
+        self.browser.evaluate("new Promise(requestAnimationFrame)")
+
+
+class Cards(Investigation):
+    def test_cards_are_those_of_advise(self):
+        trace = page_of_accounts()
+        advice = json.loads(tools.trackway("advise", "--json", *OPTIONS, trace).stdout)
+        cards = table(advice, "cards")["rows"]
+        self.assertIn("split", [card["change"] for card in cards])
+        self.open(trace)
+        self.assertEqual(self.texts("#overview .answer")[0], advice["answer"])
+        shown = self.texts("#overview .cards h3")
+        self.assertEqual(shown, [f"{card['change'].capitalize()} of {card['of']}" for card in cards])
+        gains = self.texts("#overview .cards .share strong")
+        self.assertEqual(gains, [f"{card['saves'] * 100:.1f} %" for card in cards])
+        self.assertIn("PARENT(account)", self.texts("#overview .cards .quote")[0])
+        self.assertIn("the whole run", " ".join(self.texts("#overview .status")))
+
+    def test_a_changed_layout_is_drawn_before_and_after(self):
+        trace = page_of_accounts()
+        moves = objects(table(page_data(*OPTIONS, trace)["advice"], "card_moves"))
+        parent = next(move for move in moves if move["member"] == "parent")
+        self.assertEqual((parent["part"], parent["offset"], parent["part_size"], parent["size"]), (0, 0, 4, 4))
+        layout = json.loads(tools.trackway("layout", "--json", "--type", "account", trace).stdout)
+        offsets = {row["member"]: row["offset_bytes"] for row in table(layout, "members")["rows"]}
+        self.assertTrue(all(offsets[move["member"]] == move["old_offset"] for move in moves))
+        self.open(trace)
+        titles = self.texts(".before-after svg > .tick:first-child")
+        self.assertEqual(titles[0], "before: 128 bytes each")
+        self.assertIn("after, part 1: 4 bytes each", titles)
+
+    def test_a_large_trace_is_looked_at_in_its_middle_and_none_on_request(self):
+        trace = page_of_accounts()
+        advice = page_data(*OPTIONS, "--look", "1M", trace)["advice"]
+        self.assertRegex(objects(table(advice, "looked_at"))[0]["part"], r"in its middle \(--look 1 MiB\)$")
+        self.assertNotIn("advice", page_data("--look", "0", trace))
+
+    def test_a_machine_that_is_unknown_is_no_reason_for_no_page(self):
+        trace = page_of_accounts()
+        advice = page_data("--cache", "none", trace)["advice"]
+        self.assertIn("No changes were looked for", advice["answer"])
+
+
+class Numbers(Investigation):
+    """The joint counts against passes that count each by itself."""
+
+    def setUp(self):
+        super().setUp()
+        self.trace = shared_page()
+        self.part = page_data(self.trace)["places"]
+        self.places = objects(table(self.part, "places"))
+
+    def test_places_are_sums_of_the_report(self):
+        for key, name in (("field", "fields"), ("function", "functions"), ("type", "types")):
+            report = table(tools.report(self.trace, "--top", "0", "--by", key), name)["rows"]
+            for measure in ("accesses", "bytes", "l1_misses", "l2_misses", "l3_misses"):
+                sums = collections.Counter()
+                for place in self.places:
+                    sums[place[key]] += place[measure]
+                self.assertEqual(sums, collections.Counter({row[key]: row[measure] for row in report}), (key, measure))
+
+    def test_times_threads_and_paths_hold_every_access(self):
+        threads = table(tools.report(self.trace, "--by", "thread"), "threads")["rows"]
+        moments, paths = (objects(table(self.part, name)) for name in ("place_moments", "place_paths"))
+        for measure in ("accesses", "bytes", "l1_misses", "l2_misses"):
+            by_stream, by_place, on_paths = (collections.Counter() for _ in range(3))
+            for row in moments:
+                by_stream[row["stream"]] += row[measure]
+                by_place[row["place"]] += row[measure]
+            for row in paths:
+                on_paths[row["place"]] += row[measure]
+            whole = collections.Counter({number: place[measure] for number, place in enumerate(self.places)})
+            self.assertEqual(by_stream, collections.Counter({row["stream"]: row[measure] for row in threads}), measure)
+            self.assertEqual((by_place, on_paths), (whole, whole), measure)
+
+    def test_bins_are_those_of_a_slice(self):
+        axis = objects(table(self.part, "moment_axis"))[0]
+        moments = objects(table(self.part, "place_moments"))
+        half = axis["bins"] // 2
+        border = axis["first_ns"] + half * axis["bin_ns"]
+        early = sum(row["accesses"] for row in moments if row["bin"] < half)
+        report = tools.report(self.trace, "--to", f"{border}ns", "--by", "kind")
+        sliced = sum(row["accesses"] for row in table(report, "kinds")["rows"])
+        # Both spread accesses evenly between known times; a slice cuts at records.
+        self.assertAlmostEqual(early / sliced, 1, delta=0.05)
+
+    def test_paths_are_those_of_the_export(self):
+        nodes = {row["node"]: row for row in objects(table(self.part, "path_nodes"))}
+        stacks = collections.Counter()
+        for row in objects(table(self.part, "place_paths")):
+            names, node = [], row["node"]
+            while node in nodes:
+                names.append(nodes[node]["function"])
+                node = nodes[node]["parent"]
+            stacks[";".join(reversed(names))] += row["accesses"]
+        target = self.trace.parent / "kvstore.folded"
+        tools.trackway("export", "-q", "-f", "--to", "folded", "--measure", "accesses", "-o", target, self.trace)
+        expected = collections.Counter()
+        for line in target.read_text().splitlines():
+            stack, _, count = line.rpartition(" ")
+            expected[stack.replace("_[i]", "")] += int(count)
+        self.assertEqual(stacks, expected)
+
+
+class Views(Investigation):
+    def setUp(self):
+        super().setUp()
+        self.trace = shared_page()
+
+    def test_a_click_on_a_field_opens_its_view_with_an_address(self):
+        self.open(self.trace)
+        self.browser.evaluate("document.querySelector('#misses tbody a').click()")
+        self.frame()
+        self.assertEqual(self.browser.evaluate("location.hash"), "#field=slot.key")
+        self.assertEqual(self.texts("#entity h2"), ["Field slot.key"])
+        self.assertEqual(self.browser.evaluate("document.activeElement.id"), "entity-title")
+        self.assertFalse(self.browser.evaluate("document.querySelector('#audit').checkVisibility()"))
+        self.browser.evaluate("history.back()")
+        self.browser.evaluate("new Promise(done => setTimeout(done, 200))")
+        self.assertTrue(self.browser.evaluate("document.querySelector('#audit').checkVisibility()"))
+
+    def test_an_address_opens_the_view_with_the_numbers_of_the_report(self):
+        self.open(self.trace, "#field=slot.key")
+        lines = table(tools.report(self.trace, "--top", "0", "--by", "site"), "sites")["rows"]
+        expected = collections.Counter()
+        for row in lines:
+            if row["field"] == "slot.key":
+                expected[str(row["line"])] += row["accesses"]
+        shown = self.tables("#entity")["By line"]
+        accesses = shown[0].index("accesses")
+        self.assertEqual({row[1]: int(row[accesses].replace(",", "")) for row in shown[1:]}, dict(expected))
+        self.assertEqual(shown[0][-1], "source", "numbers stand before the source")
+        tables = self.tables("#entity")
+        self.assertEqual({row[0] for row in tables["By thread"][1:]}, {"1", "2", "3", "4"})
+        self.assertIn("slot.key", self.texts("#entity svg .curve-label"))
+        # The map's own count of the site's memory: all of it from one call of an allocator.
+        memory = tables["By memory"][1:]
+        self.assertTrue(all("calloc at" in row[0] for row in memory), memory)
+        self.assertEqual(sum(int(row[2].replace(",", "")) for row in memory), sum(expected.values()))
+        self.assertGreater(len(self.texts("#entity .flame .frame")), 2)
+
+    def test_an_unknown_name_says_so(self):
+        self.open(self.trace, "#field=nothing.like_it")
+        self.assertIn("holds no accesses of that name", self.texts("#entity")[0])
+
+    def test_search_by_keys_leads_to_a_function(self):
+        self.open(self.trace)
+        self.browser.press("/", text="/")
+        self.assertEqual(self.browser.evaluate("document.activeElement.type"), "search")
+        for letter in "slot_o":
+            self.browser.press(letter, text=letter)
+        found = self.texts("#search-list [role=option]")
+        self.assertTrue(any("slot_of" in text and "function" in text for text in found), found)
+        while "function" not in self.texts("#search-list [aria-selected=true]")[0]:
+            self.browser.press("ArrowDown", code=40)
+        self.browser.press("Enter", code=13)
+        self.frame()
+        self.assertEqual(self.browser.evaluate("location.hash"), "#function=slot_of")
+        self.assertEqual(self.texts("#entity h2"), ["Function slot_of"])
+
+    def test_search_finds_terms_sections_and_allocation_sites(self):
+        self.open(self.trace)
+        for word, kind in (("working", "term"), ("audit", "section"), ("size.h:27", "allocation site")):
+            self.browser.evaluate(
+                f"(() => {{ const box = document.querySelector('.search input'); box.value = {word!r};"
+                " box.dispatchEvent(new Event('input')); })()"
+            )
+            self.assertTrue(any(text.startswith(kind) for text in self.texts("#search-list li")), word)
+
+    def test_the_map_shows_misses(self):
+        self.open(self.trace)
+        choices = self.texts("#part-map select option")
+        self.assertIn("L2 misses", choices)
+        missed = page_data(self.trace)["missed_map"]
+        cells = objects(table(missed, "map_cells"))
+        finest = max(cell["level"] for cell in cells)
+        whole = sum(cell["reads"] + cell["writes"] for cell in cells if cell["level"] == finest)
+        kinds = table(tools.report(self.trace, "--by", "kind"), "kinds")["rows"]
+        self.assertEqual(whole, sum(row["l2_misses"] for row in kinds))
+        self.browser.evaluate(
+            "(() => { const box = document.querySelector('#part-map select'); box.value = 'missed';"
+            " box.dispatchEvent(new Event('change')); document.querySelector('#part-map canvas').focus(); })()"
+        )
+        self.browser.press("ArrowLeft")
+        self.assertRegex(self.texts("#part-map .readout")[0], r"L2 misses$")
+
+    def test_terms_are_explained_by_keyboard(self):
+        self.open(self.trace)
+        self.browser.evaluate("document.querySelector('#misses .explain').focus()")
+        self.browser.press("Enter", code=13, text="\r")
+        shown = self.browser.evaluate("document.querySelector('#misses .terms').checkVisibility()")
+        self.assertTrue(shown)
+        self.assertIn("L2 misses", self.texts("#misses .terms dt"))
+        self.assertIn("working set", self.texts("#terms dt"))
+
+    def test_bookkeeping_stands_in_the_audit_alone(self):
+        self.open(self.trace)
+        elsewhere = self.texts("main > section:not(#audit) caption")
+        for title in ("Trace", "Attribution", "Order between threads"):
+            self.assertNotIn(title, elsewhere)
+            self.assertEqual(self.texts("#audit caption").count(title), 1)
+
+    def test_tables_show_numbers_at_each_width(self):
+        for width in (1400, 1000, 360):
+            self.browser.appear(width, 900, "light")
+            self.open(self.trace)
+            self.browser.evaluate("document.querySelector('#tab-lines').click()")
+            right = self.browser.evaluate(
+                "(() => { const table = document.querySelector('#panel-lines table');"
+                " const head = [...table.tHead.rows[0].cells].findIndex(cell => cell.textContent === 'accesses');"
+                " return table.rows[1].cells[head].getBoundingClientRect().right; })()"
+            )
+            self.assertLess(right, width, "the first number is in sight")
+            region = self.browser.evaluate("document.querySelector('#panel-lines .scroll').getBoundingClientRect().right")
+            self.assertLess(right, region + 1, "and not cut off by the table's own region")
+            self.assertLessEqual(self.browser.evaluate("document.documentElement.scrollWidth"), width)
+
+
+class Choice(Investigation):
+    def setUp(self):
+        super().setUp()
+        self.trace = shared_page()
+
+    def accesses(self):
+        self.browser.evaluate("document.querySelector('#misses .more').click()")
+        rows = next(iter(self.tables("#misses").values()))
+        return {row[0]: int(row[rows[0].index("accesses")].replace(",", "")) for row in rows[1:]}
+
+    def test_a_thread_is_chosen_for_all_parts(self):
+        self.open(self.trace, "#misses&threads=2")
+        report = table(tools.report(self.trace, "--top", "0", "--by", "field", "--thread", "2"), "fields")["rows"]
+        self.assertEqual(self.accesses(), {row["field"]: row["accesses"] for row in report})
+        self.assertIn("thread 2", self.texts(".selection summary")[0])
+        notes = self.texts("#part-layout .whole-note")
+        self.assertIn("trackway layout --thread 2 TRACE", notes[0])
+
+    def test_a_range_of_time_is_chosen_by_keys_and_kept_in_the_address(self):
+        self.open(self.trace)
+        before = sum(self.accesses().values())
+        self.browser.evaluate("document.querySelector('.selection').open = true")
+        self.browser.evaluate("document.querySelector('.selection .time-bars').focus()")
+        self.browser.press("ArrowRight")
+        for _ in range(11):
+            self.browser.call(
+                "Input.dispatchKeyEvent", type="keyDown", key="ArrowRight", code="ArrowRight", windowsVirtualKeyCode=39, modifiers=8
+            )
+        self.assertEqual(self.browser.evaluate("location.hash"), "#time=0-11")
+        moments = objects(table(page_data(self.trace)["places"], "place_moments"))
+        early = sum(row["accesses"] for row in moments if row["bin"] <= 11)
+        shown = sum(self.accesses().values())
+        self.assertEqual(shown, early)
+        self.assertLess(shown, before)
+        self.browser.evaluate("document.querySelector('#misses tbody a').click()")
+        self.frame()
+        self.assertRegex(self.browser.evaluate("location.hash"), r"^#field=.*&time=0-11$")
+        self.browser.press("Escape")
+        self.browser.evaluate("document.querySelector('.selection button').click()")
+        self.assertNotIn("time", self.browser.evaluate("location.hash"))
+
+
+class Flame(Investigation):
+    def test_frames_zoom_by_keys_and_widths_are_shares(self):
+        self.open(shared_page(), "#flame")
+        self.browser.evaluate(
+            "(() => { const box = document.querySelector('#flame select'); box.value = '0';"
+            " box.dispatchEvent(new Event('change')); document.querySelector('#flame .flame').focus(); })()"
+        )
+        widths = (
+            "[...document.querySelectorAll('#flame .frame.function')].map(f =>"
+            " [f.textContent, Number(f.style.getPropertyValue('--part'))])"
+        )
+        before = dict(self.browser.evaluate(widths))
+        self.browser.press("ArrowDown")
+        self.browser.press("Enter", code=13)
+        top = self.browser.evaluate("document.querySelector('#flame .frame').textContent")
+        self.assertEqual(top, max(before, key=before.get))
+        self.assertEqual(dict(self.browser.evaluate(widths))[top], 1)
+        self.browser.press("Backspace", code=8)
+        self.assertEqual(dict(self.browser.evaluate(widths)), before)
+        self.assertRegex(self.texts("#flame .readout")[0], r"accesses, [\d.]+ %")
+
+
+class Comparison(Investigation):
+    def test_two_traces_are_compared_as_by_diff(self):
+        folder = tools.folder()
+        self.addCleanup(folder.cleanup)
+        before = shared_page()
+        after = recorded(folder.name, "kvstore", "30000")
+        tools.trackway("view", "-q", "--look", "0", before, after)
+        said = json.loads(tools.trackway("diff", "--json", "--by", "field", before, after).stdout)
+        expected = table(said, "fields_l2_misses")["rows"]
+        self.open(after)
+        shown = next(rows for title, rows in self.tables("#comparison").items() if title.startswith("Fields"))
+        self.assertEqual([row[0] for row in shown[1:]][:5], [row["field"] for row in expected][:5])
+        first = shown[1][shown[0].index("after")].replace(",", "")
+        self.assertEqual(int(first), expected[0]["after"])
+        self.assertIn(said["answer"], self.texts("#comparison p"))
+        self.assertIn(str(before), " ".join(self.texts("#comparison td")))
+
+
+class Accessibility(Investigation):
+    """axe-core finds nothing serious, in both schemes, on the page and on the view of a field."""
+
+    def test_axe_finds_nothing_serious(self):
+        if not AXE.exists():
+            self.skipTest("axe-core is missing: make linters installs it")
+        axe = AXE.read_text()
+        for scheme in ("light", "dark"):
+            self.browser.appear(1400, 1000, scheme)
+            for trace, fragment in ((shared_page(), ""), (shared_page(), "#field=slot.key"), (page_of_accounts(), "#overview")):
+                self.open(trace, fragment)
+                self.browser.evaluate("document.querySelectorAll('details').forEach(found => { found.open = true; })")
+                self.frame()
+                self.browser.evaluate(f"{axe};0")
+                found = self.browser.evaluate(
+                    "axe.run().then(({ violations }) => violations.filter(({ impact }) => ['serious', 'critical'].includes(impact))"
+                    ".map(({ id, nodes }) => [id, nodes.slice(0, 3).map(({ html }) => html.slice(0, 200))]))"
+                )
+                self.assertEqual(found, [], (scheme, fragment))
