@@ -57,7 +57,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (chunks, every): (usize, usize) = (chunks.parse()?, every.parse()?);
     let mut chooser = Chooser::new(&trace, chunks, every)?;
     let mut outcomes = Vec::new();
-    for measure in [Measure::Accesses, Measure::Misses(0), Measure::default_for(&caches)] {
+    for measure in [
+        Measure::Accesses,
+        Measure::Misses(0),
+        Measure::default_for(&caches),
+    ] {
         let whole = shares(&trace, &caches, measure)?;
         let mut outcome = Outcome {
             covered: (0, 0),
