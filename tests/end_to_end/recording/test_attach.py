@@ -212,7 +212,8 @@ class Attach(unittest.TestCase):
                 dumps = [tools.trackway("dump", *options, self.trace()).stdout for options in ((), ("--region", "vis*"))]
                 whole, inside = (len(re.findall(r" store .*of_region", dumped)) for dumped in dumps)
                 self.assertGreater(inside, 10)
-                self.assertEqual(inside, whole)
+                # One of two in each round; the first and the last round may have been cut.
+                self.assertIn(whole - 2 * inside, (-1, 0, 1))
                 self.assertGreater(len(re.findall(r" store .*node\.visits", dumps[1])), 10)
 
     def test_control_reaches_it(self):
