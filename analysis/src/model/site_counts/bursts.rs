@@ -216,7 +216,8 @@ impl BurstCounts {
             for (index, level) in caches.levels().iter().enumerate() {
                 let lines = level.geometry.lines();
                 cold[index] += lines.min(warming[index] + counted[index]);
-                cold_counted[index] += lines.saturating_sub(warming[index]).min(counted[index]);
+                // What the first half hasn't touched may still be missing in the second one.
+                cold_counted[index] += lines.min(counted[index]);
             }
         }
         let totals: Vec<u64> = self.parts.iter().map(|sites| sites.iter().sum()).collect();
