@@ -30,7 +30,23 @@ COLUMNS = (
     Column("bursts", "bursts"),
     Column("share", "accesses %", "{:.2f}"),
     Column("points", "points"),
+    Column("covered", "covered %", "{:.1f}"),
+    Column("width", "width", "{:.1f}"),
 )
+
+
+# Chunks of 64 KiB in a burst that is chosen from a whole trace, and in each period of which it is chosen.
+CHOSEN = (8, 100)
+COVERAGE = programs.ROOT / "target/release/examples/burst_coverage"
+
+
+def coverage(runs, choices):
+    """How often the intervals of bursts, chosen at random from the whole trace, hold its fields' shares of the misses, and how
+    many points wide they are in the mean."""
+    runs.recorded(["--buffer-size", "64K"], runs.trace)
+    words = [COVERAGE, runs.trace, *map(str, CHOSEN), str(choices)]
+    *_, of_misses = json.loads(programs.call(*words))
+    return {"covered": 100 * of_misses["covered"], "width": of_misses["width"]}
 
 
 def tables(verb, trace, scratch, *options):
@@ -113,7 +129,8 @@ def measure(program, arguments):
         runs.recorded([], runs.trace)
         whole = report(runs.trace, runs.scratch)
         rounds = [one_round(runs, arguments, whole) for _ in range(arguments.rounds)]
-    return {column.key: statistics.median(one[column.key] for one in rounds) for column in COLUMNS}
+        found = coverage(runs, arguments.choices)
+    return found | {key: statistics.median(one[key] for one in rounds) for key in rounds[0]}
 
 
 def closing_line(rows):
@@ -121,7 +138,8 @@ def closing_line(rows):
     worst = {key: max(row[key] for row in rows.values()) for key in ("between", "join_ms", "attach_ms", "points")}
     return (
         f"windows: between {mean['between']:.2f}x worst {worst['between']:.2f}x join {worst['join_ms']:.1f} ms "
-        f"attach {worst['attach_ms']:.1f} ms bursts {mean['bursts']:.2f}x share {worst['points']:.1f} points"
+        f"attach {worst['attach_ms']:.1f} ms bursts {mean['bursts']:.2f}x share {worst['points']:.1f} points "
+        f"covered {min(row['covered'] for row in rows.values()):.0f} %"
     )
 
 
@@ -129,6 +147,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     results.add_arguments(parser, rounds=5)
     parser.add_argument("--bursts", default="2ms/100ms", metavar="LENGTH/EVERY", help="default: %(default)s")
+    parser.add_argument("--choices", type=int, default=200, metavar="N", help="of bursts from whole traces; default: %(default)s")
     parser.add_argument("--built", action="store_true", help="take the programs of an earlier run")
     parser.add_argument("programs", nargs="*", metavar="PROGRAM", help=f"default: {' '.join(USUAL)}")
     arguments = parser.parse_args()
@@ -137,6 +156,9 @@ def main():
     if unknown := set(names) - {program.name for program in chosen}:
         parser.error(f"no program {', '.join(sorted(unknown))} here; there are {', '.join(program.name for program in REAL)}")
     programs.build_tools()
+    programs.call(
+        "cargo", "build", "--release", "--quiet", "--locked", "--workspace", "--example", COVERAGE.name, cwd=programs.ROOT
+    )
     rows = {}
     for program in chosen:
         timing.progress("building and measuring", program.name)

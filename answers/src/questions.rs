@@ -106,6 +106,7 @@ mod tests {
             "after-mark",
             "windows",
             "function",
+            "region",
             "without-library",
             "to",
             "thread",

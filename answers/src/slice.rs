@@ -40,6 +40,10 @@ pub struct SliceLimits {
     /// included; may be repeated
     #[arg(long, value_name = "GLOB", help_heading = "Slice")]
     pub function: Vec<String>,
+    /// Only what threads did while they were in a region of interest whose name matches this pattern of * and ?, each
+    /// thread in its own; may be repeated
+    #[arg(long, value_name = "GLOB", help_heading = "Slice")]
+    pub region: Vec<String>,
     /// Without the accesses that functions of libraries make for the program's calls, such as strlen's
     #[arg(long, help_heading = "Slice")]
     pub without_library: bool,
@@ -62,6 +66,7 @@ impl SliceLimits {
             windows: self.windows.clone(),
             threads,
             functions: self.function.clone(),
+            regions: self.region.clone(),
             without_library: self.without_library,
             content: Content::Accesses,
         }

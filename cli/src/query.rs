@@ -34,7 +34,7 @@ pub struct QueryArguments {
     #[arg(short = 'f', long, value_name = "FILE")]
     pub file: Option<PathBuf>,
     /// List tables and columns, with what they mean; all words are traces then
-    #[arg(long, conflicts_with_all = ["file", "explain", "format", "output", "from", "after_mark", "windows", "function", "without_library", "to", "thread"])]
+    #[arg(long, conflicts_with_all = ["file", "explain", "format", "output", "from", "after_mark", "windows", "function", "region", "without_library", "to", "thread"])]
     pub schema: bool,
     /// Show how the query would be answered, and of which chunks, instead of answering it
     #[arg(long)]

@@ -32,6 +32,7 @@ struct trackway_module {
     uint64_t counter_offset; // set by the runtime: bytes from `counters` of struct trackway_counting to the first one
     // The greatest state of a thread in which its functions count: TRACKWAY_COUNTS_NOW, or 0 until it is registered.
     uint64_t counts_up_to;
+    // Also in a module that records: 1 + the number of its segment for struct trackway_region.
     uint64_t has_regions; // 0: it has none
 };
 
@@ -73,7 +74,7 @@ enum trackway_counting_state {
 // What the program says of the regions of interest in which it is; one for each name in a translation unit.
 struct trackway_region {
     const char *name;
-    uint64_t index; // 0 until the runtime gives it one
+    uint64_t index; // 0 until the runtime gives it one; in a module that records, the XXH3-64 of the name
 };
 
 // Counters of a function that a module doesn't define, and calls. The compiled code takes 1 from `passing` for each

@@ -75,8 +75,20 @@ static uint32_t take_ids(struct trackway_ring *ring, const struct trackway_modul
     return first;
 }
 
+// Of the first such module; those of others mean the same.
+static uint32_t region_record;
+
+uint32_t __trackway_region_record(void) { return __atomic_load_n(&region_record, __ATOMIC_RELAXED); }
+
+static uint32_t region_record_of(const struct trackway_module *module) {
+    return module->has_regions ? module->id_base + (uint32_t)(module->has_regions - 1) * 256 : 0;
+}
+
 static void begin_recording(struct trackway_module *module, struct trackway_ring *ring, uint32_t first_id) {
     module->id_base = first_id << 8;
+    uint32_t none = 0;
+    __atomic_compare_exchange_n(&region_record, &none, region_record_of(module), false, __ATOMIC_RELAXED,
+                                __ATOMIC_RELAXED);
     __atomic_store_n(&module->window, &ring->window, __ATOMIC_RELEASE);
 }
 
@@ -141,6 +153,14 @@ static void remove_from_list(struct trackway_module *module) {
         *place = module->next;
 }
 
+// Recorders that come later don't get the module any more.
+static void choose_region_record(void) {
+    const struct trackway_module *module = registered;
+    while (module && !module->has_regions)
+        module = module->next;
+    __atomic_store_n(&region_record, module ? region_record_of(module) : 0, __ATOMIC_RELAXED);
+}
+
 // What the program does at its end, past this, is recorded by the recorder that is there.
 VISIBLE void __trackway_unregister(struct trackway_module *module) {
     if (!__trackway_process.dormant)
@@ -150,6 +170,8 @@ VISIBLE void __trackway_unregister(struct trackway_module *module) {
     remove_from_list(module);
     if (!__trackway_takes_records(__trackway_process.dormant))
         __atomic_store_n(&module->window, (uint32_t *)&module->counter_count, __ATOMIC_RELEASE); // a 0
+    if (module->has_regions && region_record_of(module) == __trackway_region_record())
+        choose_region_record();
     __trackway_unlock_modules();
     restore_signals(signals);
 }

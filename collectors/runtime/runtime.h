@@ -45,6 +45,8 @@ void __trackway_detach(void);
 // False if another thread changes the list of modules. Signals are blocked until it is unlocked.
 bool __trackway_try_to_lock_modules(void);
 void __trackway_unlock_modules(void);
+// The id, shifted left by 8, of the records that say in which regions a thread is; 0: no module has such a one.
+uint32_t __trackway_region_record(void);
 // Makes all modules of the locked list known to a recorder. False if it does not take them.
 bool __trackway_send_modules(uint32_t session);
 
@@ -90,6 +92,8 @@ VISIBLE void __trackway_slow(uint64_t ns);
 uint32_t __trackway_follow_window(void);
 
 // window_regions.c
+// Writes into the thread's fresh buffer in which regions it is.
+void __trackway_state_regions(void);
 VISIBLE void __trackway_window_enter_region(const struct trackway_region *region);
 VISIBLE void __trackway_window_leave_region(const struct trackway_region *region);
 VISIBLE void __trackway_window_enter_scope(const struct trackway_region *region);

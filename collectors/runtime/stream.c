@@ -107,6 +107,7 @@ VISIBLE unsigned char *__trackway_next_buffer(unsigned char *cursor) {
                 begin_stream(stream);
             __trackway_watch_this_thread();
             set_thread_room(__trackway_take(&stream->records, stream));
+            __trackway_state_regions();
         }
         stream->busy = false;
         errno = saved_errno;

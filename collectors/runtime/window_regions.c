@@ -1,11 +1,13 @@
-// Regions of interest that a recorder records (--only-region): while a thread is in one, a window is open for all.
+// Regions of interest in programs that record. A recorder may want some of them alone (--only-region): while a thread
+// is in one, a window is open for all.
 //
-// The program reports its regions to nobody as long as no recorder wants any. Each thread keeps those that it is in, so
-// that it may leave several at once.
+// Each thread keeps the regions that it is in, so that it may leave several at once. A thread that records says so in
+// its stream whenever it enters or leaves one, and at the begin of each buffer: buffers stand alone.
 #include "kernel.h"
 #include "runtime.h"
 
-// What a thread enters beyond them opens no window. Thread-local memory is short in objects that are loaded later.
+// What a thread enters beyond them opens no window and isn't recorded. Thread-local memory is short in objects that are
+// loaded later.
 #define DEPTH_OF_THREAD 16
 
 static THREAD_LOCAL struct {
@@ -15,7 +17,7 @@ static THREAD_LOCAL struct {
     uint32_t keeping;
     uint32_t pid;
     uint32_t session;
-    const char *names[DEPTH_OF_THREAD];
+    const struct trackway_region *regions[DEPTH_OF_THREAD];
 } open_regions;
 
 // A star stands for any characters, a question mark for one.
@@ -53,6 +55,38 @@ static void keep_window(uint32_t depth, uint32_t session) {
     open_regions.keeping |= UINT32_C(1) << depth;
 }
 
+// ---- In the stream ----
+
+// docs/format.md, section 2.1, operation 15.
+struct __attribute__((packed)) region_record {
+    uint32_t id;
+    uint8_t depth;
+    uint64_t name;
+};
+
+// A thread without room writes nothing: its next record asks for a buffer, which begins with all regions.
+static void state_region(uint32_t depth) {
+    uint32_t id = __trackway_region_record();
+    unsigned char *at = __trackway_thread.cursor;
+    if (!id || at >= __trackway_thread.limit)
+        return;
+    struct region_record *record = (struct region_record *)(void *)at;
+    record->depth = (uint8_t)depth;
+    record->name = depth ? open_regions.regions[depth - 1]->index : 0;
+    // Whoever looks at the buffer meanwhile finds the record's end, or all of it.
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    record->id = id;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    __trackway_thread.cursor = at + sizeof *record;
+}
+
+void __trackway_state_regions(void) {
+    for (uint32_t depth = 1; depth <= open_regions.depth && depth <= DEPTH_OF_THREAD; depth++)
+        state_region(depth);
+}
+
+// ---- As windows ----
+
 static void begin_region(uint32_t depth, const char *name) {
     const struct trackway_ring *page = __trackway_first_page();
     uint32_t session = TRACKWAY_NO_SESSION;
@@ -70,19 +104,26 @@ static void end_region(uint32_t depth) {
     __trackway_end_window_of(open_regions.pid, open_regions.session);
 }
 
+// ---- What the program says ----
+
 static void leave_to(uint32_t depth) {
+    if (depth >= open_regions.depth)
+        return;
+    bool is_known = depth < DEPTH_OF_THREAD;
     while (open_regions.depth > depth) {
         uint32_t last = --open_regions.depth;
         if (last < DEPTH_OF_THREAD)
             end_region(last);
     }
+    if (is_known)
+        state_region(depth);
 }
 
 // The depth at which the thread entered the region for the last time; none if it isn't in it.
 static bool find_last(const char *name, uint32_t *depth) {
     uint32_t known = open_regions.depth < DEPTH_OF_THREAD ? open_regions.depth : DEPTH_OF_THREAD;
     while (known-- > 0)
-        if (__trackway_is_same_name(open_regions.names[known], name)) {
+        if (__trackway_is_same_name(open_regions.regions[known]->name, name)) {
             *depth = known;
             return true;
         }
@@ -96,12 +137,13 @@ VISIBLE void __trackway_window_enter_region(const struct trackway_region *region
         return;
     }
     // A signal handler may enter and leave regions at any time here: it finds no former name, and leaves ours.
-    open_regions.names[depth] = region->name;
+    open_regions.regions[depth] = region;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     open_regions.depth = depth + 1;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    open_regions.names[depth] = region->name;
+    open_regions.regions[depth] = region;
     begin_region(depth, region->name);
+    state_region(depth + 1);
 }
 
 VISIBLE void __trackway_window_leave_region(const struct trackway_region *region) {

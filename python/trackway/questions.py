@@ -43,6 +43,8 @@ class SliceOptions(TypedDict, total=False):
     """Only these threads, by the numbers that reports show."""
     function: Sequence[str]
     """Only accesses by code of functions whose name matches such a pattern of * and ?."""
+    region: Sequence[str]
+    """Only what threads did in regions of interest whose name matches such a pattern."""
     without_library: bool
     """Without the accesses that functions of libraries make for the program's calls."""
 

@@ -32,6 +32,13 @@ pub enum Event {
         /// CLOCK_MONOTONIC nanoseconds.
         time_ns: u64,
     },
+    /// From here on the thread is in `depth` regions of interest, of which the last one has that name; in the others as
+    /// before.
+    Region {
+        depth: u64,
+        /// [`region_hash`](crate::region_hash) of the name; 0 at depth 0.
+        name: u64,
+    },
     /// The function was entered.
     Enter(FunctionId),
     /// The function is about to return.

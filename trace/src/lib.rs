@@ -75,8 +75,8 @@ pub use module::{encode_counting_module, encode_module, ImageCounters};
 pub use output_file::{Existing, OutputError, OutputFile};
 pub use payload::{plain_chunk, ChunkEncoder, Effort, MAX_RAW_LENGTH};
 pub use program::{
-    AccessKind, AllocationOperation, AllocationSite, Coverage, Function, Location, MemberKind, MemberLayout,
-    Module, Program, Site, SiteWork, StructureKind, Symbol, TypeLayout, VariableKind,
+    region_hash, AccessKind, AllocationOperation, AllocationSite, Coverage, Function, Location, MemberKind,
+    MemberLayout, Module, Program, Site, SiteWork, StructureKind, Symbol, TypeLayout, VariableKind,
 };
 pub use regular_file::{open_regular, open_regular_itself};
 pub use samples::{

@@ -340,6 +340,7 @@ impl Merger {
         });
         lists::merge_blocks(program, blocks, (function, first_site), (string, location));
         merge_checksums(program, &table.source_checksums, string);
+        lists::merge_regions(program, &table.regions, string);
         merge_types(program, &mut self.loaded.known_types, &table.types, string);
         flow::merge(program, table.flows, table.functions.len(), location, string);
         let is_machine_code = table.machine_code.is_some();

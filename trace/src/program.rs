@@ -36,6 +36,8 @@ pub struct Program {
     pub modules: Vec<Module>,
     /// Checksums of source files, as far as the compiler provides them.
     pub source_checksums: SourceChecksums,
+    /// Names of the regions of interest that the code of modules enters or leaves, each once.
+    pub regions: Vec<StringId>,
 }
 
 /// One load of one translation unit.
@@ -304,6 +306,11 @@ table_enum! {
     }
 }
 
+/// By what records name a region of interest (`docs/format.md`, section 2.1).
+pub fn region_hash(name: &str) -> u64 {
+    xxhash_rust::xxh3::xxh3_64(name.as_bytes())
+}
+
 impl Program {
     /// The text of an interned string.
     ///
@@ -316,6 +323,12 @@ impl Program {
     /// The id of a text, if the program has it.
     pub fn find_string(&self, text: &str) -> Option<StringId> {
         self.strings.find(text)
+    }
+
+    /// The name of a region of interest, by its hash; none if no module has such a one.
+    pub fn region_name(&self, hash: u64) -> Option<&str> {
+        let mut names = self.regions.iter().map(|name| self.string(*name));
+        names.find(|name| region_hash(name) == hash)
     }
 
     pub fn site(&self, id: SiteId) -> &Site {

@@ -20,14 +20,16 @@
 mod cut;
 mod keep;
 mod recorded_time;
+mod regions;
 mod span;
 
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use cut::Borders;
 pub(crate) use cut::ChunkCut;
-pub(crate) use keep::{keep, Kept};
+pub(crate) use keep::{keep, ChunkPosition, Kept};
 use recorded_time::RecordedTime;
 use span::Span;
 
@@ -45,7 +47,12 @@ pub struct Slice {
     pub sites: Option<Vec<bool>>,
     /// Whether blocks of each allocation site are inside, for what counts blocks; none: all of them.
     pub allocation_sites: Option<Vec<bool>>,
+    /// Only what threads did while they were in one of these regions, by the hashes of their names
+    /// ([`region_hash`](crate::region_hash)); none: whatever regions they were in.
+    pub regions: Option<Vec<u64>>,
 }
+
+const ALL_TIMES: Range<u64> = 0..u64::MAX;
 
 impl Slice {
     /// The same with times and threads in order and without repetition.
@@ -53,6 +60,9 @@ impl Slice {
         if let Some(threads) = &mut self.threads {
             threads.sort_unstable();
             threads.dedup();
+        }
+        if let Some(regions) = &mut self.regions {
+            regions.sort_unstable();
         }
         self.times = self.times.map(joined);
         self
@@ -143,16 +153,13 @@ impl Sliced {
         let known = || self.cuts.lock().unwrap_or_else(PoisonError::into_inner);
         let found = known().get(&chunk.offset).cloned();
         found.unwrap_or_else(|| {
-            let times = self.slice.times.as_deref().unwrap_or_default();
+            let borders = Borders {
+                times: self.slice.times.as_deref().unwrap_or(&[ALL_TIMES]),
+                regions: self.slice.regions.as_deref(),
+                recorded: &self.recorded,
+            };
             let is_inside = self.slice.keeps_thread(chunk.header.stream);
-            let cut = Arc::new(ChunkCut::through(
-                trace,
-                chunk,
-                span,
-                times,
-                &self.recorded,
-                is_inside,
-            ));
+            let cut = Arc::new(ChunkCut::through(trace, chunk, span, borders, is_inside));
             known().insert(chunk.offset, Arc::clone(&cut));
             cut
         })
@@ -165,13 +172,14 @@ impl Sliced {
     /// The cut of a chunk through which no border goes.
     fn simple_cut(&self, chunk: &ChunkRef, span: Span) -> Option<ChunkCut> {
         let is_inside = self.slice.keeps_thread(chunk.header.stream);
+        let chooses_regions = self.slice.regions.is_some();
         let Some(times) = &self.slice.times else {
-            return Some(match is_inside {
-                true => ChunkCut::whole(span),
-                false => ChunkCut::outside(span),
-            });
+            return match is_inside {
+                true => (!chooses_regions).then(|| ChunkCut::whole(span)),
+                false => Some(ChunkCut::outside(span)),
+            };
         };
-        if is_inside && times.iter().any(|range| span.is_within(range)) {
+        if is_inside && !chooses_regions && times.iter().any(|range| span.is_within(range)) {
             return Some(ChunkCut::whole(span));
         }
         let is_before_end = span.end_ns < self.slice.end_ns();

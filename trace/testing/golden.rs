@@ -278,6 +278,7 @@ pub fn table() -> Table {
         flows: None,
         source_checksums: Vec::new(),
         work: None,
+        regions: Vec::new(),
     }
 }
 

@@ -220,7 +220,7 @@ fn operation(choices: &mut Choices<'_>, depth: u32) -> Operation {
     let register = choices.below(REGISTERS);
     let site = choices.below(SITES);
     let allocation_site = choices.below(ALLOCATION_SITES);
-    match choices.below(19) {
+    match choices.below(20) {
         0..=3 => {
             let encoding = Encoding {
                 width: 1 << choices.below(4),
@@ -284,6 +284,10 @@ fn operation(choices: &mut Choices<'_>, depth: u32) -> Operation {
             location: choices.below(3),
             address: expression(choices),
             stamp: expression(choices),
+        },
+        18 => Operation::Region {
+            depth: expression(choices),
+            name: expression(choices),
         },
         16..=17 if depth < 4 => repetition(choices, depth),
         _ if choices.flag() => Operation::Enter,

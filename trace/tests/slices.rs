@@ -27,9 +27,12 @@ const LOOP: u32 = 3;
 const ALLOCATE: u32 = 4;
 const FREE: u32 = 5;
 const OTHER_ACCESS: u32 = 6;
+const REGION: u32 = 7;
+/// Hashes of the names of regions.
+const REGIONS: [u64; 3] = [3, 1 << 60, 17];
 
 /// What each segment does; see the constants. The loop's iterations make three accesses, of two sites.
-fn segments() -> [Vec<Operation>; 6] {
+fn segments() -> [Vec<Operation>; 7] {
     let point = Operation::Order {
         synchronisation: Synchronisation {
             side: Side::Acquire,
@@ -64,6 +67,14 @@ fn segments() -> [Vec<Operation>; 6] {
             },
         ],
         vec![count_root(0), access(2, 0, 0)],
+        vec![
+            count_root(0),
+            count_root(1),
+            Operation::Region {
+                depth: Expression::register(0, 0),
+                name: Expression::register(1, 0),
+            },
+        ],
     ]
 }
 
@@ -141,7 +152,7 @@ impl Scene {
     fn add_record(&mut self, time_ns: &mut u64, payload: &mut Vec<u8>, choices: &mut Choices<'_>) {
         let address = self.next_address;
         self.next_address += 4096;
-        let (segment, values) = match choices.below(8) {
+        let (segment, values) = match choices.below(10) {
             0 => {
                 // A stamp may be before the buffer was taken.
                 *time_ns += u64::from(choices.below(30));
@@ -150,6 +161,10 @@ impl Scene {
             1 => (LOOP, vec![address, u64::from(choices.byte())]),
             2 => (ALLOCATE, vec![address]),
             3 => (FREE, vec![address]),
+            8 | 9 => {
+                let name = REGIONS[choices.below(3) as usize];
+                (REGION, vec![choices.below(4).into(), name])
+            }
             4 | 5 => (OTHER_ACCESS, vec![address]),
             _ => (ACCESS, vec![address]),
         };
@@ -183,6 +198,8 @@ struct Moment {
     stream: u32,
     what: Decoded,
     time_ns: u64,
+    /// In which regions the thread was before and after it.
+    regions: [Vec<u64>; 2],
 }
 
 /// Everything that the trace holds, stream by stream, with its time.
@@ -203,10 +220,19 @@ fn moments(trace: &Trace) -> Vec<Moment> {
             let begin_ns = chunk.header.first_ns.max(end_ns);
             end_ns = chunk.header.last_ns.max(begin_ns);
             let times = times(&all, begin_ns..end_ns, &recorded);
-            moments.extend(all.into_iter().zip(times).map(|(what, time_ns)| Moment {
-                stream: stream.id,
-                what,
-                time_ns,
+            let mut now = Vec::new();
+            moments.extend(all.into_iter().zip(times).map(|(what, time_ns)| {
+                let before = now.clone();
+                if let Decoded::Event(Event::Region { depth, name }) = what {
+                    now.truncate(depth.saturating_sub(1) as usize);
+                    now.extend((depth > 0).then_some(name));
+                }
+                Moment {
+                    stream: stream.id,
+                    what,
+                    time_ns,
+                    regions: [before, now.clone()],
+                }
             }));
         }
     }
@@ -278,18 +304,27 @@ fn random_slice(trace: &Trace, choices: &mut Choices<'_>) -> Slice {
     let sites = choices
         .flag()
         .then(|| trace.program().sites.iter().map(|_| choices.flag()).collect());
+    let regions = choices
+        .flag()
+        .then(|| REGIONS.into_iter().filter(|_| choices.flag()).collect());
     Slice {
         times,
         threads,
         sites,
         allocation_sites: None,
+        regions,
     }
 }
 
 fn keeps(slice: &Slice, moment: &Moment) -> bool {
     let in_time = |times: &Vec<Range<u64>>| times.iter().any(|range| range.contains(&moment.time_ns));
+    let in_regions = |wanted: &Vec<u64>| {
+        let mut both = moment.regions.iter();
+        both.all(|regions| regions.iter().any(|region| wanted.contains(region)))
+    };
     let is_site = |site: SiteId| slice.sites.as_ref().is_none_or(|sites| sites[site.index()]);
     slice.times.as_ref().is_none_or(in_time)
+        && slice.regions.as_ref().is_none_or(in_regions)
         && slice
             .threads
             .as_ref()
@@ -586,6 +621,7 @@ fn gaps_are_those_of_the_slice() {
         threads: Some(vec![0]),
         sites: None,
         allocation_sites: None,
+        regions: None,
     };
     let times: Vec<_> = file
         .open()

@@ -19,6 +19,7 @@ pub fn write(output: &mut impl Write, line: &Line) -> io::Result<()> {
         ("old_address", line.old_address.map(hexadecimal)),
         ("size", line.size.map(Value::from)),
         ("by", known(line.by)),
+        ("region", known(line.region)),
         ("time_ns", line.time_ns.map(Value::from)),
         ("value", line.value.as_deref().map(Value::from)),
         ("site", line.site.map(Value::from)),

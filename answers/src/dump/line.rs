@@ -39,6 +39,8 @@ pub struct Line<'p> {
     pub field: String,
     /// The kind of object by which threads synchronise.
     pub by: &'static str,
+    /// The region of interest in which the thread is from here on, within others; empty: in none.
+    pub region: &'p str,
     /// Time of a synchronisation, in CLOCK_MONOTONIC nanoseconds.
     pub time_ns: Option<u64>,
     /// Type of the elements of an allocation.
@@ -142,6 +144,15 @@ fn other<'p>(program: &'p Program, names: &Names, event: &Event) -> Line<'p> {
             };
             line.at(program, location)
         }
+        Event::Region { depth: 0, .. } => Line {
+            kind: "region",
+            ..Line::default()
+        },
+        Event::Region { name, .. } => Line {
+            kind: "region",
+            region: program.region_name(name).unwrap_or("unknown"),
+            ..Line::default()
+        },
         Event::Allocate {
             site,
             address,

@@ -72,6 +72,10 @@ pub struct DumpArguments {
     /// Only events in functions whose name, or linkage name, matches this pattern of * and ?
     #[arg(long, value_name = "PATTERN")]
     pub function: Option<String>,
+    /// Only what threads did while they were in a region of interest whose name matches this pattern of * and ?; may be
+    /// repeated
+    #[arg(long, value_name = "GLOB", conflicts_with = "allocations")]
+    pub region: Vec<String>,
     /// Without the accesses that functions of libraries make for the program's calls, such as strlen's
     #[arg(long, conflicts_with = "allocations")]
     pub without_library: bool,
@@ -123,6 +127,7 @@ impl DumpArguments {
             threads: self.thread.clone(),
             functions: Vec::new(),
             without_library: self.without_library,
+            regions: self.region.clone(),
             ..SliceRequest::default()
         }
     }
@@ -246,6 +251,7 @@ impl Wanted {
 
     fn event(&self, event: &Event) -> bool {
         let wanted = match event {
+            Event::Region { .. } => return false, // no function's
             Event::Order { location, .. } => self.locations.get(location.index()),
             Event::Enter(function) | Event::Exit(function) => self.functions.get(function.index()),
             Event::Allocate { site, .. } | Event::Free { site, .. } | Event::Reallocate { site, .. } => {

@@ -6,7 +6,7 @@ use trackway_report::printable;
 
 use super::line::Line;
 
-/// Index, stream, kind, address, size, variable, field, element type or what threads synchronise by, function, file:line, value; `-` for
+/// Index, stream, kind, address, size, variable, field or what threads synchronise by or are in, function, file:line, value; `-` for
 /// what is unknown, nothing for values that were not recorded.
 pub fn write(output: &mut impl Write, line: &Line) -> io::Result<()> {
     let address = line.address.map_or("-".into(), |address| format!("{address:#x}"));
@@ -21,7 +21,11 @@ pub fn write(output: &mut impl Write, line: &Line) -> io::Result<()> {
         "{:>10} {:>3} {kind:<10} {address:>14} {size:>6} ",
         line.index, line.stream
     )?;
-    let field = if line.by.is_empty() { &line.field } else { line.by };
+    let names = [line.by, line.region, &line.field];
+    let field = names
+        .into_iter()
+        .find(|name| !name.is_empty())
+        .unwrap_or_default();
     write!(
         output,
         "{:<16} {:<20} {:<20} ",

@@ -30,6 +30,21 @@ impl Content {
         matches!(self, Content::Calls | Content::Tables)
     }
 
+    /// Fails if what the trace has of it isn't known to lie in regions or not.
+    pub fn check_regions(self, trace: &Trace) -> Result<(), String> {
+        let what = match self {
+            Content::Calls => "calls of allocators",
+            _ if trace.is_sampled() => "samples",
+            _ if trace.program().is_machine_code() => "unmodified binaries",
+            Content::Tables if trace.holds_only_allocations() => "calls of allocators",
+            _ => return Ok(()),
+        };
+        Err(format!(
+            "--region: recordings of {what} don't say which regions threads are in; those of programs that `trackway cc` \
+             compiled do"
+        ))
+    }
+
     /// Fails if the trace has none of it, or options can't choose from it.
     pub fn check(self, trace: &Trace, chooses_functions: bool) -> Result<(), String> {
         if trace.holds_only_counts() {

@@ -4,13 +4,17 @@ use std::ops::Range;
 
 use trackway_analysis::Names;
 use trackway_report::{counted, duration, grouped, percent, readable, Report};
-use trackway_trace::{AllocationSite, LocationId, Program, Site, Slice, StringId, Trace};
+use trackway_trace::{region_hash, AllocationSite, LocationId, Program, Site, Slice, StringId, Trace};
 use wildmatch::WildMatch;
 
 use super::content::Content;
 use super::when::{When, WindowRange};
 use crate::failure::Failure;
 use crate::shell_word::quoted;
+
+const NO_REGIONS: &str = "--region: the trace says nothing of regions: either the program marks none, or it was compiled \
+                          by an older Trackway. Mark them by TRACKWAY_REGION_BEGIN and _END of trackway.h, or by `trackway \
+                          cc --region=GLOB` for functions by name, and record again";
 
 /// Numbers and names that an error lists at most.
 const MOST_NAMED: usize = 16;
@@ -23,6 +27,8 @@ pub struct SliceRequest {
     pub windows: Vec<WindowRange>,
     pub threads: Vec<u32>,
     pub functions: Vec<String>,
+    /// Patterns of regions' names.
+    pub regions: Vec<String>,
     /// Whether accesses by functions of libraries are left out.
     pub without_library: bool,
     /// What is read of the trace; it asks for nothing by itself.
@@ -53,12 +59,15 @@ impl SliceRequest {
         let threads = self.threads.iter().map(|id| format!(" --thread {id}"));
         let functions = self.functions.iter();
         let functions = functions.map(|glob| format!(" --function {}", quoted(glob)));
+        let regions = self.regions.iter();
+        let regions = regions.map(|glob| format!(" --region {}", quoted(glob)));
         when("--from", &self.from)
             .into_iter()
             .chain(when("--to", &self.to))
             .chain(windows)
             .chain(threads)
             .chain(functions)
+            .chain(regions)
             .chain(self.without_library.then(|| " --without-library".into()))
             .collect()
     }
@@ -93,9 +102,11 @@ impl SliceRequest {
         content
             .check(&trace, !self.functions.is_empty())
             .map_err(failure)?;
+        let regions = self.region_hashes(&trace).map_err(failure)?;
         let slice = Slice {
             times: self.times(&trace).map_err(failure)?,
             threads: self.threads(&trace).map_err(failure)?,
+            regions,
             ..self.sites(&trace).map_err(failure)?
         };
         let limits = self.limits(&trace);
@@ -171,6 +182,33 @@ impl SliceRequest {
                 listed(&known)
             )),
             None => Ok(Some(self.threads.clone())),
+        }
+    }
+
+    /// The regions whose names match.
+    fn region_hashes(&self, trace: &Trace) -> Result<Option<Vec<u64>>, String> {
+        if self.regions.is_empty() {
+            return Ok(None);
+        }
+        self.content.check_regions(trace)?;
+        let program = trace.program();
+        let names: Vec<&str> = program.regions.iter().map(|name| program.string(*name)).collect();
+        if names.is_empty() {
+            return Err(NO_REGIONS.into());
+        }
+        let patterns: Vec<WildMatch> = self.regions.iter().map(|glob| WildMatch::new(glob)).collect();
+        let is_wanted = |name: &&&str| patterns.iter().any(|pattern| pattern.matches(name));
+        let hashes: Vec<u64> = names
+            .iter()
+            .filter(is_wanted)
+            .map(|name| region_hash(name))
+            .collect();
+        match hashes.is_empty() {
+            true => Err(format!(
+                "--region: no region has such a name; there are {}",
+                listed(&names)
+            )),
+            false => Ok(Some(hashes)),
         }
     }
 
@@ -317,6 +355,10 @@ pub fn description(trace: &Trace) -> Option<String> {
             .threads
             .as_ref()
             .map(|threads| described_threads(trace, threads)),
+        slice
+            .regions
+            .as_ref()
+            .map(|regions| described_regions(trace, regions)),
         slice.sites.as_ref().map(|sites| {
             let chosen = sites.iter().filter(|is_chosen| **is_chosen).count();
             format!(
@@ -373,6 +415,15 @@ fn described_threads(trace: &Trace, threads: &[u32]) -> String {
         ),
         all => format!("{} of {}", threads.len(), counted(all as u64, "thread")),
     }
+}
+
+fn described_regions(trace: &Trace, regions: &[u64]) -> String {
+    let names = regions
+        .iter()
+        .filter_map(|hash| trace.program().region_name(*hash));
+    let names: Vec<&str> = names.collect();
+    let word = if names.len() == 1 { "region" } else { "regions" };
+    format!("{word} {}", listed(&names))
 }
 
 /// In which windows the trace was recorded; none if it was recorded as a whole.

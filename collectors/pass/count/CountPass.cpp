@@ -54,7 +54,7 @@ class ModuleCounter {
                          });
         ModuleContent Content{Table.serialize(), Table.symbols()};
         Content.Counters = std::max<uint64_t>(Table.counterCount(), 1);
-        Content.HasRegions = HasRegions;
+        Content.Regions = HasRegions;
         embedModule(*Symbols.Descriptor, Content);
         removeLabels(M);
         return true;

@@ -20,6 +20,7 @@
 #include "record/RecordingWindow.h"
 #include "record/SignalHandlers.h"
 #include "record/WindowLoops.h"
+#include "regions/Regions.h"
 #include "table/ModuleDescriptor.h"
 #include "table/ModuleTable.h"
 
@@ -79,7 +80,10 @@ class ModuleRecorder {
                     joinWindow(From, Instrumented, Plain, chosen(From), Runtime);
                 });
             redirectSignalHandlers(M);
-            embedModule(*Runtime.ModuleRecord, {Table.serialize(), Table.symbols(), Table.segmentCount()});
+            std::vector<StringRef> Regions = regionNames(M);
+            uint64_t HasRegions = Regions.empty() ? 0 : Table.addRegions(Regions);
+            embedModule(*Runtime.ModuleRecord,
+                        {Table.serialize(), Table.symbols(), Table.segmentCount(), /*Counters=*/0, HasRegions});
         }
         removeLabels(M);
         return true;

@@ -7,6 +7,7 @@
 #include "llvm/ADT/DepthFirstIterator.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/PostOrderIterator.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/BinaryFormat/Dwarf.h"
@@ -40,6 +41,8 @@ constexpr StringRef Enter = "__trackway_enter_region", Leave = "__trackway_leave
 constexpr StringRef WindowMarks[] = {"__trackway_window_enter_region", "__trackway_window_leave_region",
                                      "__trackway_window_leave_regions", "__trackway_window_leave_since"};
 constexpr StringRef WindowScopeMarks[] = {"__trackway_window_enter_scope", "__trackway_window_leave_scope"};
+
+constexpr StringRef RegionVariable = "trackway.region";
 
 constexpr StringRef Annotation = "trackway.region";
 
@@ -126,9 +129,10 @@ class Runtime {
                 new GlobalVariable(M, Text->getType(), true, GlobalValue::PrivateLinkage, Text, "trackway.name");
             auto *I64 = Type::getInt64Ty(C);
             auto *Ty = StructType::get(C, {PointerType::getUnqual(C), I64});
-            G = new GlobalVariable(M, Ty, false, GlobalValue::InternalLinkage,
-                                   ConstantStruct::get(Ty, {TextVariable, ConstantInt::get(I64, 0)}),
-                                   "trackway.region");
+            G = new GlobalVariable(
+                M, Ty, false, GlobalValue::InternalLinkage,
+                ConstantStruct::get(Ty, {TextVariable, ConstantInt::get(I64, Counts ? 0 : contentHash(Name))}),
+                RegionVariable);
         }
         return G;
     }
@@ -489,6 +493,18 @@ static void leaveWindowRegionsBehind(Module &M) {
 
 ArrayRef<StringRef> windowMarks() { return WindowMarks; }
 ArrayRef<StringRef> windowScopeMarks() { return WindowScopeMarks; }
+
+std::vector<StringRef> regionNames(const Module &M) {
+    SetVector<StringRef> Found; // several variables may have a name if modules were linked
+    for (const GlobalVariable &G : M.globals()) {
+        const auto *Region = G.hasInitializer() ? dyn_cast<ConstantStruct>(G.getInitializer()) : nullptr;
+        if (!Region || !G.getName().starts_with(RegionVariable))
+            continue;
+        if (const ConstantDataSequential *Text = constantText(*Region->getOperand(0)))
+            Found.insert(Text->getAsCString());
+    }
+    return {Found.begin(), Found.end()};
+}
 
 PreservedAnalyses RegionPass::run(Module &M, ModuleAnalysisManager &) {
     ModuleRegions(M, Counts, Globs).run();

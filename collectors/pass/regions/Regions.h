@@ -40,6 +40,9 @@ llvm::ArrayRef<llvm::StringRef> windowScopeMarks();
 // Whether marks of regions stand in the module, or of scopes.
 bool hasRegions(const llvm::Module &M);
 
+// The names of the module's regions, each once. They are the module's constants.
+std::vector<llvm::StringRef> regionNames(const llvm::Module &M);
+
 class RegionPass : public llvm::PassInfoMixin<RegionPass> {
   public:
     // Without Counts the marks are those of windows.

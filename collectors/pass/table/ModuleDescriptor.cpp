@@ -82,7 +82,7 @@ void embedModule(GlobalVariable &Descriptor, const ModuleContent &Content) {
         ConstantStruct::get(cast<StructType>(Descriptor.getValueType()),
                             {I32(0), I32(Content.Segments), &Descriptor, Table, I64(Content.Table.size()), Symbols,
                              I64(Content.Symbols.size()), ConstantPointerNull::get(PointerType::getUnqual(C)),
-                             I64(Content.Counters), I64(0), I64(0), I64(Content.HasRegions)}));
+                             I64(Content.Counters), I64(0), I64(0), I64(Content.Regions)}));
     addConstructor(M, Descriptor);
     if (Content.Counters == 0)
         addDestructor(M, Descriptor);

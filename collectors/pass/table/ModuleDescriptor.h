@@ -13,7 +13,7 @@ struct ModuleContent {
     std::vector<llvm::GlobalVariable *> Symbols;
     uint32_t Segments = 0;
     uint64_t Counters = 0;
-    bool HasRegions = false;
+    uint64_t Regions = 0; // as `has_regions` of struct trackway_module
 };
 
 // Fields of the descriptor, as struct trackway_module has them.

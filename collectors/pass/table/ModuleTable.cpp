@@ -3,6 +3,7 @@
 #include "LlvmVersion.h"
 #include "names/DebugVariables.h"
 #include "table/Encoding.h"
+#include "table/OperationCode.h"
 #include "table/OperationWriter.h"
 #include "table/PackedBody.h"
 
@@ -244,6 +245,52 @@ void ModuleTable::addFunction(const FunctionRecord &R) {
     NextSegment += R.Segments.size();
 }
 
+// As docs/format.md has it: a byte says how many regions the thread is in, and eight which the last one is. The
+// registers are the function's own, so that the stream's stay as they are.
+void ModuleTable::addSegmentOfRegions(uint32_t Function) {
+    constexpr uint32_t Depth = StreamRegisters, Name = StreamRegisters + 1;
+    raw_string_ostream OS(SegmentList.Bytes);
+    varint(OS, Function);
+    varint(OS, 0); // no local id
+    varint(OS, 1 + 8);
+    varint(OS, 3);
+    auto AddRoot = [&](uint32_t Register, uint8_t Width) {
+        byte(OS, static_cast<uint8_t>(OperationCode::Root));
+        varint(OS, Register);
+        byte(OS, Width);
+    };
+    AddRoot(Depth, 1);
+    AddRoot(Name, 8);
+    byte(OS, static_cast<uint8_t>(OperationCode::Region));
+    for (uint32_t Register : {Depth, Name}) {
+        varint(OS, 1 * 2); // one register, no symbol
+        svarint(OS, 0);
+        varint(OS, Register);
+        svarint(OS, 1);
+    }
+    ++SegmentList.Count;
+}
+
+uint32_t ModuleTable::addRegions(ArrayRef<StringRef> RegionNames) {
+    for (StringRef Name : RegionNames) {
+        raw_string_ostream OS(RegionList.Bytes);
+        varint(OS, string(Name));
+        ++RegionList.Count;
+    }
+    uint32_t Name = string("[regions]");
+    raw_string_ostream OS(FunctionList.Bytes);
+    for (uint32_t Field : {Name, Name, 0u, 0u, NextSegment, 1u, StreamRegisters + 2, 0u})
+        varint(OS, Field);
+    for (int Coverage = 0; Coverage < 4; ++Coverage)
+        varint(OS, 0);
+    addSegmentOfRegions(FunctionList.Count++);
+    raw_string_ostream FlowOS(FlowList.Bytes);
+    byte(FlowOS, 0);
+    varint(FlowOS, 0);
+    ++FlowList.Count;
+    return ++NextSegment;
+}
+
 void ModuleTable::addFlow(const FunctionRecord &R) {
     raw_string_ostream OS(FlowList.Bytes);
     byte(OS, R.IsCalledByNameOnly);
@@ -392,13 +439,19 @@ std::string ModuleTable::serialize() const {
         WriteList(Complete.WorkList);
     if (AnyWaits)
         WriteList(Complete.WaitsList);
+    bool AnyRegion = Complete.RegionList.Count != 0;
+    if (AnyRegion)
+        WriteList(Complete.RegionList);
 
     bool Packed = packBody(Text);
     std::string Table;
     raw_string_ostream Out(Table);
     Out << StringRef("TWTABLE\0", 8);
     fixed(Out, Version, 2);
-    fixed(Out, Flags | (AnyChecksum ? HasChecksums : 0) | (AnyWaits ? HasWaits : 0) | (Packed ? IsPacked : 0), 2);
+    fixed(Out,
+          Flags | (AnyChecksum ? HasChecksums : 0) | (AnyWaits ? HasWaits : 0) | (AnyRegion ? HasRegions : 0) |
+              (Packed ? IsPacked : 0),
+          2);
     fixed(Out, NextCounter, 4);
     fixed(Out, contentHash(Text), 8);
     fixed(Out, Text.size(), 8);

@@ -27,7 +27,8 @@ class ModuleTable {
         HasChecksums = 64,
         IsPacked = 128,
         HasWork = 256,
-        HasWaits = 512
+        HasWaits = 512,
+        HasRegions = 1024
     };
 
     ModuleTable(const llvm::Module &M, const Namer &Names, uint16_t Flags);
@@ -39,6 +40,9 @@ class ModuleTable {
     // Adds the counts of the function that was added last.
     void addCounts(const CountedFunction &C);
     uint32_t counterCount() const { return NextCounter; }
+    // The names of the module's regions, and a segment for records that say in which of them a thread is. Gives 1 + its
+    // number.
+    uint32_t addRegions(llvm::ArrayRef<llvm::StringRef> RegionNames);
 
     // Whole table with its header.
     std::string serialize() const;
@@ -57,6 +61,7 @@ class ModuleTable {
     void writeSum(llvm::raw_ostream &OS, const CountSum &Sum) const;
     void addWork(const AccessWork &W);
     void addSite(const NamedAccess &N, uint32_t Function);
+    void addSegmentOfRegions(uint32_t Function);
     void addFlow(const FunctionRecord &R);
     void addAllocationSite(const NamedAllocation &N, uint32_t Function);
     void noteType(llvm::StringRef Name);
@@ -81,7 +86,7 @@ class ModuleTable {
     llvm::StringSet<> NotedTypes, NotedChecksums;
     uint32_t FirstSiteOfFunction = 0, FirstAllocationOfFunction = 0;
     Body StringList, SymbolList, LocationList, FunctionList, SiteList, AllocationList, SegmentList, TypeList,
-        DerivedList, BlockList, CalleeList, StepList, FlowList, ChecksumList, WorkList, WaitsList;
+        DerivedList, BlockList, CalleeList, StepList, FlowList, ChecksumList, WorkList, WaitsList, RegionList;
     bool AnyWaits = false;
 };
 

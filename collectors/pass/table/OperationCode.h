@@ -21,6 +21,7 @@ enum class OperationCode : uint8_t {
     Loop = 12,
     Value = 13,
     Order = 14,
+    Region = 15,
 };
 
 enum RootBit : uint8_t { SignBit = 16 }; // in the byte that says a root's width

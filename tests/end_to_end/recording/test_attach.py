@@ -128,9 +128,9 @@ class Attach(unittest.TestCase):
                     self.assertNotRegex(recorded.stderr, "DAMAGED|gaps")
                     valid_accesses(self.trace())
 
-    def test_a_hundred_times(self):
+    def test_again_and_again(self):
         with self.served(mode="threads") as running:
-            for _ in range(100):
+            for _ in range(1000 if os.environ.get("TRACKWAY_LONG") else 100):
                 self.assertEqual(self.record(running.pid, "-q", "--duration", "1ms").returncode, 0)
 
     def test_the_end_of_the_program_ends_the_recording(self):
@@ -204,6 +204,17 @@ class Attach(unittest.TestCase):
                 self.assertIn(own, range(windows - 2, windows + 1))
                 self.assertIn(called, range(10 * (windows - 2), 10 * windows + 1))
                 self.assertGreater(windows, 10)
+
+    def test_regions_are_known_to_recorders_that_come_later(self):
+        with self.served(threads=0, mode="regions") as running:
+            for _ in range(2):
+                self.record(running.pid, "--duration", "50ms", output=self.trace())
+                dumps = [tools.trackway("dump", *options, self.trace()).stdout for options in ((), ("--region", "vis*"))]
+                whole, inside = (len(re.findall(r" store .*of_region", dumped)) for dumped in dumps)
+                self.assertGreater(inside, 10)
+                # One of two in each round; the first and the last round may have been cut.
+                self.assertIn(whole - 2 * inside, (-1, 0, 1))
+                self.assertGreater(len(re.findall(r" store .*node\.visits", dumps[1])), 10)
 
     def test_control_reaches_it(self):
         with self.served() as running:

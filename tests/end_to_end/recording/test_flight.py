@@ -252,3 +252,28 @@ class Flight(unittest.TestCase):
                 return
             time.sleep(.05)
         self.fail(refused.stderr)
+
+
+class FlightOfBinaries(unittest.TestCase):
+    """The same of programs that weren't compiled for it."""
+
+    def record(self, folder, name, how, *options):
+        command = [tools.TRACKWAY, "record", "-f", "--binary", *options, "-o", f"{folder}/{name}.trackway"]
+        return tools.run(*command, "--", tools.plain_of(program()), how, LONG, check=False)
+
+    def test_a_crash_leaves_the_last_accesses(self):
+        for how, signal_number in (("fault", signal.SIGSEGV), ("abort", signal.SIGABRT)):
+            with self.subTest(how=how), tools.folder() as folder:
+                done = self.record(folder, "t", how, "--flight", "32K", "--buffer-size", "16K")
+                self.assertEqual(done.returncode, 128 + signal_number)
+                self.assertIn(f"signal {int(signal_number)} ended", done.stderr)
+                self.record(folder, "whole", how)
+                newest, whole = accesses(f"{folder}/t-1.trackway"), accesses(f"{folder}/whole.trackway")
+                self.assertGreater(len(newest), 1000)
+                self.assertLess(len(newest), len(whole))
+                self.assertEqual(newest, whole[-len(newest):])
+
+    def test_who_ends_in_order_leaves_nothing(self):
+        with tools.folder() as folder:
+            done = self.record(folder, "t", "quiet", "--flight", "1M")
+            self.assertEqual((done.returncode, glob.glob(f"{folder}/t*")), (0, []), done.stderr)

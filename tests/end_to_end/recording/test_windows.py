@@ -14,9 +14,9 @@ from ..support.torture_programs import programs
 LENGTH = 100  # of the arrays in windows.c
 
 
-def accesses(trace, variable):
+def accesses(trace, variable, *options):
     """Stores and loads of a variable in the dump."""
-    dumped = tools.trackway("dump", trace).stdout
+    dumped = tools.trackway("dump", *options, trace).stdout
     lines = [line for line in dumped.splitlines() if re.search(rf"\b{variable}\b", line)]
     return len(lines), sum(" store " in line for line in lines)
 
@@ -302,3 +302,75 @@ class Regions(unittest.TestCase):
                 self.assertEqual(accesses(trace, "inside")[1], inside)
                 self.assertLess(accesses(trace, "outside")[1], outside)
                 self.assertGreater(tools.verified_accesses(trace), inside)
+
+
+class SlicesByRegion(unittest.TestCase):
+    """--region of a trace of the whole run: what lies in each region is known by hand."""
+
+    def check(self, build, level, expected, *options, recording=()):
+        with tools.folder() as folder:
+            program, trace = build(folder, counting.compile_tracing, level, *options), f"{folder}/trace"
+            tools.record(trace, program, options=recording)
+            found = {region: accesses(trace, "touched", "--region", region)[1] for region in expected}
+            self.assertEqual(found, expected)
+
+    def test_c(self):
+        within = {"outer": "inner", "all of it": "end of it", "jump outer": "jump inner", "object": "in object"}
+        for level in ("-O0", "-O2"):
+            with self.subTest(level=level):
+                self.check(counted.build_c, level, inclusive(counted.REGIONS, within))
+
+    def test_cxx(self):
+        within = {"caught within": "middle", "guard in loop": "guard within"}
+        for level in ("-O0", "-O2"):
+            with self.subTest(level=level):
+                self.check(counted.build_cxx, level, inclusive(counted.REGIONS_CXX, within))
+
+    def test_functions_by_name(self):
+        self.check(counted.build_c, "-O2", {"globbed_*": 2 + 6, "globbed_two": 6}, "--region=globbed_*")
+
+    def test_of_windows_of_other_regions(self):
+        """Threads know their regions whether they were recorded when they entered them or not."""
+        self.check(counted.build_c, "-O2", {"outer": counted.REGIONS["inner"][1], "inner": counted.REGIONS["inner"][1]},
+                   recording=("--only-region", "inner"))
+
+    def test_each_thread_has_its_own(self):
+        source = tools.PROGRAMS / "window_regions.c"
+        for level in tools.LEVELS:
+            with self.subTest(level=level), tools.folder() as folder:
+                flags = ("-g", level, "-pthread", f"-I{tools.BUILD}/include")
+                program, trace = tools.compile_traced(f"{folder}/program", [source], *flags), f"{folder}/trace"
+                # Small buffers, so that many of them begin within the region.
+                done = tools.record(trace, program, options=("--buffer-size", "32K"))
+                inside, outside = map(int, tools.program_output(done).split())
+                self.assertEqual(accesses(trace, "inside", "--region", "own")[1], inside)
+                self.assertEqual(accesses(trace, "outside", "--region", "own")[1], 0)
+                self.assertEqual(accesses(trace, "outside")[1], outside)
+                self.assertGreater(tools.verified_accesses(trace), inside + outside)
+
+    def test_verbs_answer_about_it(self):
+        with tools.folder() as folder:
+            program, trace = counted.build_c(folder, counting.compile_tracing, "-O2"), f"{folder}/trace"
+            tools.record(trace, program)
+            dumped = tools.trackway("dump", "--region", "continue", trace).stdout.splitlines()
+            count = sum(bool(re.search(r" (load|store|atomic\S*) ", line)) for line in dumped)
+            fields = tools.table(tools.report(trace, "--by", "field", "--top", "0", "--region", "continue"), "fields")["rows"]
+            self.assertEqual(sum(row["accesses"] for row in fields), count)
+            self.assertIn("region continue", tools.trackway("report", "-v", "--region", "continue", trace).stdout)
+            for verb in ("sharing", "layout", "reuse", "patterns", "map"):
+                tools.trackway(verb, "--region", "continue", trace)
+            self.assertIn(" region ", tools.trackway("dump", trace).stdout)
+
+    def test_what_has_no_regions(self):
+        of_windows = program("-O2")
+        with tools.folder() as folder:
+            marked, trace = counted.build_c(folder, counting.compile_tracing, "-O2"), f"{folder}/trace"
+            tools.record(trace, marked)
+            done = tools.trackway("report", "--region", "nowhere", trace, check=False)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("no region has such a name; there are", done.stderr)
+            without = f"{folder}/without"
+            tools.record(without, of_windows, "text", 1)
+            done = tools.trackway("report", "--region", "any", without, check=False)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("TRACKWAY_REGION_BEGIN", done.stderr)

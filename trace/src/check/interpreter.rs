@@ -277,6 +277,13 @@ impl<'t> Interpreter<'t> {
                 };
                 (run.sink)(Decoded::Event(event));
             }
+            Operation::Region { depth, name } => {
+                let event = Event::Region {
+                    depth: self.value(depth, run),
+                    name: self.value(name, run),
+                };
+                (run.sink)(Decoded::Event(event));
+            }
             Operation::Value { shape, words } => {
                 let words: Vec<u64> = words.iter().map(|word| self.value(word, run)).collect();
                 run.value(*shape, &words);

@@ -323,6 +323,10 @@ pub(crate) enum EventCode {
         address: u32,
         stamp: u32,
     },
+    Region {
+        depth: u32,
+        name: u32,
+    },
     Enter(FunctionId),
     Exit(FunctionId),
 }

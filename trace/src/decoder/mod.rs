@@ -22,7 +22,7 @@ use walk::{Place, Stop};
 use crate::bytes::u32_at;
 use crate::code::{entry_class, entry_length, second_place, Code, FIRST_REGISTER, NO_CLASS, PREFIX_CLASS};
 use crate::payload::check_raw_length;
-use crate::slice::{keep, ChunkCut, Kept, Sliced};
+use crate::slice::{keep, ChunkCut, ChunkPosition, Kept, Sliced};
 use crate::table::{MAX_ITERATIONS, STREAM_REGISTERS};
 use crate::{Batch, ChunkRef, Codec, Trace, TraceError};
 
@@ -143,7 +143,7 @@ impl<'t> Decoder<'t> {
         let sliced = self.sliced.as_ref();
         let cut = sliced.map(|(sliced, _)| PartialCut {
             cut: sliced.cut(trace, chunk),
-            position: 0,
+            position: ChunkPosition::default(),
         });
         Ok(Batches {
             decoder: self,
@@ -216,8 +216,8 @@ pub struct Batches<'d, 't> {
 #[derive(Clone)]
 struct PartialCut {
     cut: Arc<ChunkCut>,
-    /// Accesses of the chunk that were decoded.
-    position: u64,
+    /// What of the chunk was decoded.
+    position: ChunkPosition,
 }
 
 /// [`Batches`] without their decoder, to be resumed with the same one.
@@ -297,7 +297,7 @@ impl Batches<'_, '_> {
             if self
                 .cut
                 .as_ref()
-                .is_some_and(|cut| cut.cut.is_over(cut.position, from_start))
+                .is_some_and(|cut| cut.cut.is_over(cut.position.accesses, from_start))
             {
                 self.state = State::Ended;
             }
@@ -320,7 +320,10 @@ impl Batches<'_, '_> {
             return;
         };
         let first = *position;
-        *position = first.saturating_add(batch.access_count());
+        *position = ChunkPosition {
+            accesses: first.accesses.saturating_add(batch.access_count()),
+            marks: first.marks + batch.marks.len() as u64,
+        };
         let sites = sliced.sites();
         match cut.is_whole() && sites.is_none() {
             true => {

@@ -124,3 +124,11 @@ pub(super) fn merge_blocks(
     });
     program.blocks.extend(blocks);
 }
+
+pub(super) fn merge_regions(program: &mut Program, regions: &[u32], string: impl Fn(u32) -> StringId) {
+    for name in regions.iter().map(|name| string(*name)) {
+        if !program.regions.contains(&name) {
+            program.regions.push(name);
+        }
+    }
+}

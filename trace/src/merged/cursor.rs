@@ -9,7 +9,7 @@ use super::held::{Held, Supply};
 use super::piece::Piece;
 use super::points::Point;
 use super::FEWEST_ACCESSES;
-use crate::slice::ChunkCut;
+use crate::slice::{ChunkCut, ChunkPosition};
 use crate::{Batch, ChunkRef, Interval, TraceError};
 
 /// When the next access of a stream takes place, as far as is known, and the stream's index. The least one goes on.
@@ -180,7 +180,10 @@ impl<'t> Cursor<'t> {
             }
         }
         let accesses = first_access..(self.access - self.batch_access) as usize;
-        let first = self.batch_access + first_access as u64;
+        let first = ChunkPosition {
+            accesses: self.batch_access + first_access as u64,
+            marks: self.batch_mark + first_mark as u64,
+        };
         self.move_to(part, accesses, first_mark..(self.mark - self.batch_mark) as usize);
         part.set_intervals(intervals);
         if let Some(cut) = &self.cut {

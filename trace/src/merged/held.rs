@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::allocations::Allocations;
 use super::points::{add_points, points, Point};
 use crate::decoder::Suspended;
-use crate::slice::{keep, ChunkCut, Kept, Sliced};
+use crate::slice::{keep, ChunkCut, ChunkPosition, Kept, Sliced};
 use crate::{Batch, ChunkRef, Decoder, Trace, TraceError};
 
 /// Batches that all cursors together may hold, of about 150 KiB each. A chunk that doesn't fit is decoded twice.
@@ -60,8 +60,8 @@ impl<'t> Supply<'t> {
         Some(self.sliced?.cut(self.trace, chunk))
     }
 
-    /// Cuts a batch, whose first access is the chunk's number `first`.
-    pub fn keep(&mut self, cut: &ChunkCut, first: u64, batch: &mut Batch) {
+    /// Cuts a batch, which begins there in its chunk.
+    pub fn keep(&mut self, cut: &ChunkCut, first: ChunkPosition, batch: &mut Batch) {
         let sites = self.sliced.and_then(Sliced::sites);
         if !cut.is_whole() || sites.is_some() {
             let from_start = self.from_start;

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::recorded_time::RecordedTime;
+use super::regions::{stays, Stay};
 use super::span::Span;
 use crate::merged::{points, Point};
 use crate::{ChunkRef, Decoder, Trace};
@@ -13,15 +14,36 @@ use crate::{ChunkRef, Decoder, Trace};
 pub(crate) struct ChunkCut {
     /// In order, none of them empty. One that goes on to the chunk's end has no end.
     ranges: Vec<Range<u64>>,
+    /// Where regions cut the chunk; else an event is inside if the access is that follows it.
+    events: Option<CutEvents>,
     /// Allocations before this access are kept though they lie outside.
     allocations_until: u64,
     times: (u64, u64),
+}
+
+/// Which events of a chunk lie in a region and at a time.
+#[derive(Debug, PartialEq, Eq)]
+struct CutEvents {
+    /// The times, as accesses.
+    at_times: Vec<Range<u64>>,
+    stays: Vec<Stay>,
+}
+
+/// What cuts a chunk, besides its thread.
+#[derive(Clone, Copy)]
+pub(crate) struct Borders<'b> {
+    /// In order, none touches another.
+    pub times: &'b [Range<u64>],
+    /// Hashes of the names of regions, sorted; none: whatever regions the thread is in.
+    pub regions: Option<&'b [u64]>,
+    pub recorded: &'b RecordedTime,
 }
 
 impl ChunkCut {
     pub fn whole(span: Span) -> ChunkCut {
         ChunkCut {
             ranges: std::iter::once(0..u64::MAX).collect(),
+            events: None,
             allocations_until: u64::MAX,
             times: (span.begin_ns, span.end_ns),
         }
@@ -31,21 +53,22 @@ impl ChunkCut {
     pub fn outside(span: Span) -> ChunkCut {
         ChunkCut {
             ranges: Vec::new(),
+            events: None,
             allocations_until: u64::MAX,
             times: (span.begin_ns, span.end_ns),
         }
     }
 
-    /// Cuts a chunk at the borders of `times`: each range begins with the first access that isn't earlier. Unless
-    /// `is_inside`, only allocations are left.
+    /// Cuts a chunk: each range of times begins with the first access that isn't earlier. Unless `is_inside`, only
+    /// allocations are left.
     pub fn through(
         trace: &Trace,
         chunk: &ChunkRef,
         span: Span,
-        times: &[Range<u64>],
-        recorded: &RecordedTime,
+        borders: Borders,
         is_inside: bool,
     ) -> ChunkCut {
+        let Borders { times, recorded, .. } = borders;
         let mut scanner = Decoder::uncut(trace).with_runs();
         let mut pieces = Vec::new();
         let mut from = (0, span.begin_ns);
@@ -69,11 +92,22 @@ impl ChunkCut {
             .iter()
             .take_while(|range| range.start <= span.end_ns);
         let ranges = near.map(|range| cutting.first_at(range.start)..cutting.first_at(range.end));
-        let ranges: Vec<_> = ranges.filter(|range| is_inside && !range.is_empty()).collect();
+        let at_times: Vec<_> = ranges.filter(|range| is_inside && !range.is_empty()).collect();
+        let allocations_until = times.last().map_or(0, |last| cutting.first_at(last.end));
+        let regions = borders.regions.filter(|_| !at_times.is_empty());
+        let (ranges, events) = match regions {
+            None => (at_times, None),
+            Some(regions) => {
+                let stays = stays(trace, chunk, regions);
+                let ranges = common(&at_times, &stays);
+                (ranges, Some(CutEvents { at_times, stays }))
+            }
+        };
         ChunkCut {
-            allocations_until: times.last().map_or(0, |last| cutting.first_at(last.end)),
+            allocations_until,
             times: cutting.times_of(&ranges),
             ranges,
+            events,
         }
     }
 
@@ -83,24 +117,41 @@ impl ChunkCut {
     }
 
     pub fn is_whole(&self) -> bool {
-        self.ranges.first() == Some(&(0..u64::MAX))
+        self.ranges.first() == Some(&(0..u64::MAX)) && self.events.is_none()
     }
 
     /// Whether only allocations are left.
     pub fn is_outside(&self) -> bool {
-        self.ranges.is_empty()
+        self.ranges.is_empty() && self.events.as_ref().is_none_or(|events| events.stays.is_empty())
     }
 
     /// Whether nothing is left from this access on; `from_start`: not even allocations.
     pub fn is_over(&self, access: u64, from_start: bool) -> bool {
         let end = self.ranges.last().map_or(0, |range| range.end);
+        // Events may follow the last access.
+        let stays = self.events.iter().flat_map(|events| events.stays.last());
+        let end = stays.fold(end, |end, stay| end.max(stay.accesses.end.saturating_add(1)));
         let allocations_end = if from_start { self.allocations_until } else { 0 };
         access >= end.max(allocations_end)
     }
 
     pub fn keeps(&self, access: u64) -> bool {
-        let next = self.ranges.partition_point(|range| range.end <= access);
-        self.ranges.get(next).is_some_and(|range| range.start <= access)
+        holds(&self.ranges, access)
+    }
+
+    /// Whether the chunk's event of that number is inside, which stands before that access.
+    pub fn keeps_event(&self, number: u64, before: u64) -> bool {
+        match &self.events {
+            None => self.keeps(before),
+            Some(events) => {
+                let next = events.stays.partition_point(|stay| stay.marks.end <= number);
+                let is_in_region = events
+                    .stays
+                    .get(next)
+                    .is_some_and(|stay| stay.marks.start <= number);
+                is_in_region && holds(&events.at_times, before)
+            }
+        }
     }
 
     pub fn keeps_allocation(&self, before: u64) -> bool {
@@ -115,6 +166,31 @@ impl ChunkCut {
         near.take_while(move |range| range.start < end)
             .map(move |range| range.start.max(accesses.start)..range.end.min(end))
     }
+}
+
+/// Whether one of the ranges, which are in order, holds it.
+fn holds(ranges: &[Range<u64>], access: u64) -> bool {
+    let next = ranges.partition_point(|range| range.end <= access);
+    ranges.get(next).is_some_and(|range| range.start <= access)
+}
+
+/// The accesses that lie in a range and in a stay.
+fn common(ranges: &[Range<u64>], stays: &[Stay]) -> Vec<Range<u64>> {
+    let mut common = Vec::new();
+    let mut next = 0;
+    for range in ranges {
+        while stays
+            .get(next)
+            .is_some_and(|stay| stay.accesses.end <= range.start)
+        {
+            next += 1;
+        }
+        let near = stays[next..].iter().map(|stay| &stay.accesses);
+        let near = near.take_while(|stay| stay.start < range.end);
+        let parts = near.map(|stay| stay.start.max(range.start)..stay.end.min(range.end));
+        common.extend(parts.filter(|part| !part.is_empty()));
+    }
+    common
 }
 
 /// The accesses between two neighbouring points.

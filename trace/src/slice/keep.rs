@@ -14,8 +14,15 @@ pub(crate) struct Kept<'k> {
     pub from_start: bool,
 }
 
-/// Replaces `into` by what is kept of a batch, whose first access is the chunk's number `first`.
-pub(crate) fn keep(kept: Kept, from: &Batch, first: u64, into: &mut Batch) {
+/// How many accesses and marks of the chunk stand before a batch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ChunkPosition {
+    pub accesses: u64,
+    pub marks: u64,
+}
+
+/// Replaces `into` by what is kept of a batch, which begins there in its chunk.
+pub(crate) fn keep(kept: Kept, from: &Batch, first: ChunkPosition, into: &mut Batch) {
     let Kept {
         cut,
         sites,
@@ -33,7 +40,8 @@ pub(crate) fn keep(kept: Kept, from: &Batch, first: u64, into: &mut Batch) {
         from_start,
         from,
         into,
-        position: first,
+        position: first.accesses,
+        mark: first.marks,
         next_by_library: 0,
         notes: Notes::of(from),
     };
@@ -49,6 +57,8 @@ struct Keeping<'k> {
     into: &'k mut Batch,
     /// The next access's position in the chunk.
     position: u64,
+    /// The next mark's.
+    mark: u64,
     /// Position among the batch's accesses by libraries of the first that is not yet passed.
     next_by_library: usize,
     notes: Notes,
@@ -150,7 +160,9 @@ impl Keeping<'_> {
 
     fn take_mark(&mut self, mark: Mark) {
         let event = self.from.event(mark);
-        if self.cut.keeps(self.position) {
+        let number = self.mark;
+        self.mark += 1;
+        if self.cut.keeps_event(number, self.position) {
             self.into.push_mark_of(self.from, mark);
         } else if self.from_start && event.is_of_memory() && self.cut.keeps_allocation(self.position) {
             self.into.push_outside_mark_of(self.from, mark);

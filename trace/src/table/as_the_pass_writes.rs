@@ -123,6 +123,7 @@ fn flags_of_the_header_are_the_same() {
         ("IsPacked", flag::PACKED),
         ("HasWork", flag::WORK),
         ("HasWaits", flag::WAITS),
+        ("HasRegions", flag::REGIONS),
     ];
     let named = expected.map(|(name, bit)| (name.to_owned(), u64::from(bit)));
     assert_eq!(of_pass, named.into());

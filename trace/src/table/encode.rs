@@ -46,6 +46,7 @@ impl Table {
             (!self.source_checksums.is_empty(), flag::CHECKSUMS),
             (self.work.is_some(), flag::WORK),
             (self.has_waits(), flag::WAITS),
+            (!self.regions.is_empty(), flag::REGIONS),
         ];
         let set = flags.into_iter().filter(|(is_set, _)| *is_set);
         set.fold(0, |all, (_, bit)| all | bit)
@@ -96,6 +97,9 @@ impl Table {
             if self.has_waits() {
                 encoder.list(work, |encoder, work| encoder.varint(work.waits.into()));
             }
+        }
+        if !self.regions.is_empty() {
+            encoder.list(&self.regions, |encoder, name| encoder.varint((*name).into()));
         }
         encoder.out
     }
@@ -397,6 +401,11 @@ impl Encoder {
                 self.numbers(&[*location]);
                 self.expression(address);
                 self.expression(stamp);
+            }
+            Operation::Region { depth, name } => {
+                self.out.push(OperationCode::Region as u8);
+                self.expression(depth);
+                self.expression(name);
             }
             Operation::Value { shape, words } => {
                 self.out

@@ -10,7 +10,8 @@ pub(crate) const CHECKSUMS: u16 = 64;
 pub(crate) const PACKED: u16 = 128;
 pub(crate) const WORK: u16 = 256;
 pub(crate) const WAITS: u16 = 512;
+pub(crate) const REGIONS: u16 = 1024;
 
 /// All of them.
 pub(crate) const KNOWN: u16 =
-    ORACLE | CALLS | ORDER | COUNTS | MACHINE_CODE | FLOW | CHECKSUMS | PACKED | WORK | WAITS;
+    ORACLE | CALLS | ORDER | COUNTS | MACHINE_CODE | FLOW | CHECKSUMS | PACKED | WORK | WAITS | REGIONS;

@@ -119,6 +119,8 @@ pub struct Table {
     pub source_checksums: Vec<TableChecksum>,
     /// The work of each site, if the table describes it.
     pub work: Option<Vec<TableWork>>,
+    /// Names of the regions that the module's code enters or leaves.
+    pub regions: Vec<u32>,
 }
 
 /// What a processor does for the accesses of a site.

@@ -88,6 +88,12 @@ pub enum Operation {
         /// Time in ticks of the trace's clock.
         stamp: Expression,
     },
+    /// From here on the thread is in so many regions, of which the last one has that name; in the others as before.
+    Region {
+        depth: Expression,
+        /// Hash of the name.
+        name: Expression,
+    },
     /// What the access before it loaded or stored; of masked accesses, what each lane did.
     Value {
         shape: ValueShape,
@@ -128,6 +134,7 @@ table_enum! {
         Loop = 12 "loop",
         Value = 13 "value",
         Order = 14 "order",
+        Region = 15 "region",
     }
 }
 

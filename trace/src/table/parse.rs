@@ -141,6 +141,9 @@ impl Parser<'_> {
         if flags & flag::WAITS != 0 {
             self.waits_of_sites()?;
         }
+        if flags & flag::REGIONS != 0 {
+            self.table.regions = self.list(1, "regions", Self::string)?;
+        }
         if self.cursor.remaining() != 0 {
             return self
                 .cursor

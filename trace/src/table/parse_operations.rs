@@ -125,6 +125,10 @@ impl Parser<'_> {
             OperationCode::Loop => self.repetition(registers)?,
             OperationCode::Value => self.recorded_value(registers)?,
             OperationCode::Order => self.order(registers)?,
+            OperationCode::Region => Operation::Region {
+                depth: self.expression(registers)?,
+                name: self.expression(registers)?,
+            },
         })
     }
 

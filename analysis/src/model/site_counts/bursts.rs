@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use trackway_trace::{Batch, ChunkKind, Trace};
+use trackway_trace::{Batch, ChunkKind, ChunkRef, Trace};
 
 use super::columns::Sites;
 use super::Measure;
@@ -19,8 +19,15 @@ const MOST_PARTS: usize = 200;
 /// To which burst each chunk belongs: a thread gives each window buffers of its own.
 #[derive(Debug, Default)]
 pub struct Bursts {
-    of_chunk: HashMap<(u32, u64), u32>,
+    of_chunk: HashMap<(u32, u64), BurstChunk>,
     count: usize,
+}
+
+#[derive(Debug, Default, Clone, Copy)]
+struct BurstChunk {
+    burst: u32,
+    /// It belongs to the first half of what its thread recorded in the burst, which warms the caches for the second one.
+    warms: bool,
 }
 
 impl Bursts {
@@ -33,10 +40,20 @@ impl Bursts {
         let chunks = trace.streams().iter().flat_map(|stream| &stream.chunks);
         let records = chunks.filter(|chunk| chunk.header.kind == ChunkKind::Records);
         let burst_of = |first_ns| windows.partition_point(|window| window.begin_ns <= first_ns);
-        let of_chunk = records.map(|chunk| {
-            let header = &chunk.header;
-            let burst = burst_of(header.first_ns).saturating_sub(1);
-            ((header.stream, header.sequence), burst as u32)
+        let mut by_thread: HashMap<(u32, u32), Vec<&ChunkRef>> = HashMap::new();
+        for chunk in records {
+            let burst = burst_of(chunk.header.first_ns).saturating_sub(1) as u32;
+            by_thread
+                .entry((chunk.header.stream, burst))
+                .or_default()
+                .push(chunk);
+        }
+        let of_chunk = by_thread.iter().flat_map(|((_, burst), chunks)| {
+            let of = move |(chunk, warms): (&ChunkRef, bool)| {
+                let place = (chunk.header.stream, chunk.header.sequence);
+                (place, BurstChunk { burst: *burst, warms })
+            };
+            in_halves(chunks).map(of)
         });
         Some(Arc::new(Bursts {
             of_chunk: of_chunk.collect(),
@@ -52,14 +69,26 @@ impl Bursts {
         self.count.div_ceil(self.bursts_in_part())
     }
 
-    fn burst_of(&self, batch: &Batch) -> usize {
+    fn chunk_of(&self, batch: &Batch) -> BurstChunk {
         let found = self.of_chunk.get(&(batch.stream, batch.sequence));
-        found.map_or(0, |burst| *burst as usize)
+        found.copied().unwrap_or_default()
     }
 
-    fn part_of(&self, burst: usize) -> usize {
-        burst / self.bursts_in_part()
+    fn part_of(&self, burst: u32) -> usize {
+        burst as usize / self.bursts_in_part()
     }
+}
+
+/// The chunks of a thread in a burst, and whether each belongs to the first half of their bytes. A single one doesn't.
+fn in_halves<'c>(chunks: &'c [&'c ChunkRef]) -> impl Iterator<Item = (&'c ChunkRef, bool)> {
+    let bytes = |chunk: &&ChunkRef| u64::from(chunk.header.raw_length);
+    let all: u64 = chunks.iter().map(bytes).sum();
+    let mut before = 0;
+    chunks.iter().map(move |chunk| {
+        let middle = 2 * before + bytes(chunk);
+        before += bytes(chunk);
+        (*chunk, middle < all)
+    })
 }
 
 /// Counts apart by bursts.
@@ -70,12 +99,23 @@ pub(crate) struct BurstCounts {
     part: Option<usize>,
     /// The measure of each site when the present part began.
     before: Vec<u64>,
-    /// The measure by part of the run and site.
+    /// The measure by part of the run and site; of misses, those of the second halves of bursts.
     parts: Vec<Vec<u64>>,
     /// Levels that each thread has for itself.
     private: usize,
-    /// At each level, of each cache and burst. Caches go by 1 + the number of their stream; shared ones by 0.
-    misses: HashMap<(u32, u32), [u64; MAX_LEVELS]>,
+    /// Of each cache and burst. Caches go by 1 + the number of their stream; shared ones by 0.
+    misses: HashMap<(u32, u32), BurstMisses>,
+}
+
+/// Misses of each level in a burst.
+#[derive(Debug, Default, Clone, Copy)]
+struct BurstMisses {
+    warming: [u64; MAX_LEVELS],
+    counted: [u64; MAX_LEVELS],
+}
+
+fn add(sums: &mut [u64; MAX_LEVELS], added: &[u64; MAX_LEVELS]) {
+    sums.iter_mut().zip(added).for_each(|(sum, added)| *sum += added);
 }
 
 impl BurstCounts {
@@ -93,23 +133,30 @@ impl BurstCounts {
 
     /// To be called before a batch is counted.
     pub fn begin(&mut self, batch: &Batch, sites: &Sites) {
-        let part = self.bursts.part_of(self.bursts.burst_of(batch));
-        if self.part != Some(part) {
+        let chunk = self.bursts.chunk_of(batch);
+        let is_left_out = chunk.warms && matches!(self.measure, Measure::Misses(_));
+        let part = (!is_left_out).then(|| self.bursts.part_of(chunk.burst));
+        if self.part != part {
             self.end_part(sites);
-            self.part = Some(part);
+            self.part = part;
         }
     }
 
     /// To be called when a batch was counted, with what it came to.
     pub fn note_misses(&mut self, batch: &Batch, come_to: &Totals) {
-        let burst = self.bursts.burst_of(batch) as u32;
+        let BurstChunk { burst, warms } = self.bursts.chunk_of(batch);
         for (index, level) in come_to.levels.iter().enumerate() {
             let cache = match index < self.private {
                 true => batch.stream + 1,
                 false => 0,
             };
             if level.misses > 0 {
-                self.misses.entry((cache, burst)).or_default()[index] += level.misses;
+                let misses = self.misses.entry((cache, burst)).or_default();
+                let half = match warms {
+                    true => &mut misses.warming,
+                    false => &mut misses.counted,
+                };
+                half[index] += level.misses;
             }
         }
     }
@@ -144,10 +191,8 @@ impl BurstCounts {
         }
         for (key, added) in &other.misses {
             let misses = self.misses.entry(*key).or_default();
-            misses
-                .iter_mut()
-                .zip(added)
-                .for_each(|(sum, added)| *sum += added);
+            add(&mut misses.warming, &added.warming);
+            add(&mut misses.counted, &added.counted);
         }
     }
 
@@ -166,15 +211,26 @@ impl BurstCounts {
 
     pub fn estimates(self, caches: &Caches) -> Estimates {
         let mut cold = [0; MAX_LEVELS];
-        for misses in self.misses.values() {
-            for ((cold, misses), level) in cold.iter_mut().zip(misses).zip(caches.levels()) {
-                *cold += (*misses).min(level.geometry.lines());
+        let mut cold_counted = [0; MAX_LEVELS];
+        for BurstMisses { warming, counted } in self.misses.values() {
+            for (index, level) in caches.levels().iter().enumerate() {
+                let lines = level.geometry.lines();
+                cold[index] += lines.min(warming[index] + counted[index]);
+                // What the first half hasn't touched may still be missing in the second one.
+                cold_counted[index] += lines.min(counted[index]);
             }
         }
+        let totals: Vec<u64> = self.parts.iter().map(|sites| sites.iter().sum()).collect();
+        let counted: u64 = totals.iter().sum();
+        let doubtful = match self.measure {
+            Measure::Misses(level) => cold_counted[level] as f64 / counted.max(1) as f64,
+            _ => 0.0,
+        };
         Estimates {
-            totals: self.parts.iter().map(|sites| sites.iter().sum()).collect(),
+            totals,
             parts: self.parts,
             cold,
+            doubtful: doubtful.min(1.0),
         }
     }
 }
@@ -188,6 +244,8 @@ pub struct Estimates {
     /// Misses of each level that a cache which was warm at the begin of each burst might not have had: of each burst as
     /// many as the cache has lines, at most.
     pub cold: [u64; MAX_LEVELS],
+    /// Which part of the measure may come from cold caches though the first halves of bursts have warmed them.
+    pub doubtful: f64,
 }
 
 /// Bounds of the 95 % interval of a share.
@@ -195,6 +253,20 @@ pub struct Estimates {
 pub struct Interval {
     pub low: f64,
     pub high: f64,
+}
+
+impl Interval {
+    /// The bounds if a part of the whole may not count, whichever share of it is inside.
+    fn without(self, doubtful: f64) -> Interval {
+        let left = 1.0 - doubtful;
+        if left <= 0.0 {
+            return Interval { low: 0.0, high: 1.0 };
+        }
+        Interval {
+            low: ((self.low - doubtful) / left).max(0.0),
+            high: (self.high / left).min(1.0),
+        }
+    }
 }
 
 impl Estimates {
@@ -206,7 +278,7 @@ impl Estimates {
         };
         let shares: Vec<f64> = self.parts.iter().map(|counts| share_of(counts) as f64).collect();
         let wholes: Vec<f64> = self.totals.iter().map(|&total| total as f64).collect();
-        interval(&shares, &wholes)
+        Some(interval(&shares, &wholes)?.without(self.doubtful))
     }
 }
 
@@ -297,6 +369,16 @@ mod tests {
         }
         // Phases about as long as periods: bursts that follow each other differ more than those of one period would.
         assert!(covered(170) >= 0.93);
+    }
+
+    #[test]
+    fn what_may_be_cold_widens_bounds() {
+        let bounds = |doubtful| Interval { low: 0.4, high: 0.6 }.without(doubtful);
+        assert_eq!(bounds(0.0), Interval { low: 0.4, high: 0.6 });
+        // A tenth may not count: all of it, or nothing of it, is inside.
+        let tenth = bounds(0.1);
+        assert!((tenth.low - 0.3 / 0.9).abs() < 1e-12 && (tenth.high - 0.6 / 0.9).abs() < 1e-12);
+        assert_eq!(bounds(1.0), Interval { low: 0.0, high: 1.0 });
     }
 
     #[test]

@@ -97,6 +97,13 @@ impl Compiler<'_> {
                 };
                 self.event(event);
             }
+            Operation::Region { depth, name } => {
+                let event = EventCode::Region {
+                    depth: self.wide(context, depth),
+                    name: self.wide(context, name),
+                };
+                self.event(event);
+            }
             Operation::Enter => self.event(EventCode::Enter(context.function)),
             Operation::Exit => self.event(EventCode::Exit(context.function)),
             Operation::Value { shape, words } => self.recorded_value(context, *shape, words),

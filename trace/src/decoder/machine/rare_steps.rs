@@ -154,6 +154,10 @@ impl Machine<'_> {
                 address: value(address),
                 time_ns: self.code.clock.ns(value(stamp)),
             },
+            EventCode::Region { depth, name } => Event::Region {
+                depth: value(depth),
+                name: value(name),
+            },
             EventCode::Enter(function) => return self.push_mark(Mark::enter(before, function)),
             EventCode::Exit(function) => return self.push_mark(Mark::exit(before, function)),
         };
