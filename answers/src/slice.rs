@@ -1,12 +1,14 @@
 //! Parts of a trace, as options name them: some times, some threads, the code of some functions.
 
 mod content;
+mod middle;
 mod request;
 mod when;
 
 use clap::Args;
 
 pub use content::Content;
+pub use middle::Middle;
 pub use request::{described_in, description, windows, SliceRequest};
 pub use when::{When, WindowRange};
 

@@ -9,6 +9,7 @@ use trackway_answers::next_step::NextStep;
 use trackway_answers::questions::{ask, options_from};
 use trackway_answers::reading::Following;
 use trackway_answers::shell_word::quoted;
+use trackway_answers::slice::Middle;
 use trackway_answers::{report, samples};
 use trackway_driver::Installation;
 use trackway_recorder::{record, Output, RecordOptions, RecordSummary, USUAL_WINDOW};
@@ -63,7 +64,7 @@ pub fn run(arguments: RunArguments) -> Result<ExitCode, Failure> {
     }
     say_if_cut(&arguments, way, &summary);
     // Whatever comes of the answer, the status is that of the program.
-    if let Err(failure) = answer(&arguments, way, &trace, summary.stored_bytes) {
+    if let Err(failure) = answer(&arguments, way, &trace) {
         output::say(failure);
     }
     Ok(status)
@@ -152,9 +153,9 @@ fn say_if_cut(arguments: &RunArguments, way: Way, summary: &RecordSummary) {
 }
 
 /// Prints what the trace says, what to type next, and where the trace is.
-fn answer(arguments: &RunArguments, way: Way, trace: &Path, stored_bytes: u64) -> Result<(), Failure> {
+fn answer(arguments: &RunArguments, way: Way, trace: &Path) -> Result<(), Failure> {
     let part = match way {
-        Way::Compiled | Way::Binary => part(stored_bytes, arguments.look),
+        Way::Compiled | Way::Binary => Middle::of(&Trace::open(trace)?, arguments.look),
         Way::Counting | Way::Sampled => None,
     };
     let (verb, words) = question(arguments, way, part);
@@ -180,7 +181,7 @@ fn answer(arguments: &RunArguments, way: Way, trace: &Path, stored_bytes: u64) -
 }
 
 /// The verb that answers, and its options.
-fn question(arguments: &RunArguments, way: Way, part: Option<f64>) -> (&'static str, Vec<String>) {
+fn question(arguments: &RunArguments, way: Way, part: Option<Middle>) -> (&'static str, Vec<String>) {
     let mut words = shown(arguments);
     match way {
         Way::Counting => ("report", words),
@@ -188,7 +189,7 @@ fn question(arguments: &RunArguments, way: Way, part: Option<f64>) -> (&'static 
         Way::Compiled | Way::Binary => {
             let machine = arguments.machine.iter();
             words.extend(machine.map(|machine| format!("--machine={machine}")));
-            words.extend(part.into_iter().flat_map(slice));
+            words.extend(part.into_iter().flat_map(Middle::options));
             ("advise", words)
         }
     }
@@ -213,14 +214,14 @@ fn for_programs(
     verb: &str,
     trace: &Path,
     page: Option<&Path>,
-    part: Option<f64>,
+    part: Option<Middle>,
     next: &Next,
 ) -> String {
     let line = serde_json::json!({
         "trace": trace.to_string_lossy(),
         "page": page.map(Path::to_string_lossy),
         "verb": verb,
-        "part": part.unwrap_or(1.0),
+        "part": part.map_or(1.0, Middle::share),
         "next": next.command,
         "report": report_to_json(report),
     });
@@ -237,25 +238,11 @@ fn shown(arguments: &RunArguments) -> Vec<String> {
     flags.chain([format!("--top={}", arguments.top)]).collect()
 }
 
-/// The part of the run from whose middle answers come, as a share; none if they come from all of it.
-fn part(stored_bytes: u64, look: u64) -> Option<f64> {
-    (stored_bytes > look).then(|| look as f64 / stored_bytes as f64)
-}
-
-/// The options of a slice in the middle of the run.
-fn slice(part: f64) -> [String; 2] {
-    let at = |share: f64| format!("{:.3}%", share * 100.0);
-    [
-        format!("--from={}", at(0.5 - part / 2.0)),
-        format!("--to={}", at(0.5 + part / 2.0)),
-    ]
-}
-
-fn say_part(arguments: &RunArguments, trace: &Path, part: f64) {
+fn say_part(arguments: &RunArguments, trace: &Path, part: Middle) {
     if !arguments.quiet {
         output::say(format!(
-            "the answer comes from {} of the run's time, in its middle (--look {}); of all of it: {}",
-            percent(part),
+            "the answer comes from {} of the run's time, in the middle of its records (--look {}); of all of it: {}",
+            percent(part.share()),
             binary_size(arguments.look),
             NextStep::ask("advise", trace, "")
         ));
@@ -383,12 +370,6 @@ mod tests {
         let sampled = options("--sample p", Way::Sampled);
         assert!(sampled.sampling.is_some() && !sampled.windows.has_any());
         assert!(!options("p", Way::Counting).windows.has_any());
-    }
-
-    #[test]
-    fn large_traces_are_answered_from_their_middle() {
-        assert_eq!(part(100, 100), None);
-        assert_eq!(slice(part(400, 100).unwrap()), ["--from=37.500%", "--to=62.500%"]);
     }
 
     #[test]

@@ -219,7 +219,7 @@ fn codecs_agree_about_what_is_uncertain() {
 fn both_decoders_agree_across_batches() {
     let bytes = noise(40_000);
     let mut longest = 0;
-    for start in 0..60 {
+    for start in 0..150 {
         let table = tables::table(&mut Choices::new(&bytes[start * 100..]));
         let mut choices = Choices::new(&bytes);
         let stream = tables::stream(&[(1, &table)], &mut choices);

@@ -4,7 +4,7 @@ use trackway_report::{binary_size, percent, Table, TableBuilder};
 use trackway_trace::Trace;
 
 use crate::failure::Failure;
-use crate::slice::{SliceRequest, When};
+use crate::slice::Middle;
 
 /// What is looked at.
 pub struct Look {
@@ -19,8 +19,11 @@ impl Look {
     /// # Errors
     /// If the trace can't be read once more, or its middle holds nothing.
     pub fn at(trace: &Trace, bytes: u64) -> Result<Look, Failure> {
-        let length = trace.file_length();
-        if trace.slice().is_some() || length <= bytes {
+        let middle = match trace.slice() {
+            Some(_) => None,
+            None => Middle::of(trace, bytes),
+        };
+        let Some(middle) = middle else {
             let words = match trace.slice() {
                 Some(_) => "the slice that this page is about",
                 None => "the whole run",
@@ -29,19 +32,12 @@ impl Look {
                 part: None,
                 words: words.into(),
             });
-        }
-        let part = bytes as f64 / length as f64;
-        let at = |share: f64| Some(When::Percent((share * 100_000.0).round() / 1000.0));
-        let middle = SliceRequest {
-            from: at(0.5 - part / 2.0),
-            to: at(0.5 + part / 2.0),
-            ..SliceRequest::default()
         };
         Ok(Look {
-            part: Some(middle.apply(trace.again()?)?),
+            part: Some(middle.request().apply(trace.again()?)?),
             words: format!(
-                "{} of the run’s time, in its middle (--look {})",
-                percent(part),
+                "{} of the run’s time, in the middle of its records (--look {})",
+                percent(middle.share()),
                 binary_size(bytes)
             ),
         })

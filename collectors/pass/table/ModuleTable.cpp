@@ -263,7 +263,7 @@ void ModuleTable::addSegmentOfRegions(uint32_t Function) {
     AddRoot(Name, 8);
     byte(OS, static_cast<uint8_t>(OperationCode::Region));
     for (uint32_t Register : {Depth, Name}) {
-        varint(OS, 1 * 2); // one register, no symbol
+        varint(OS, 2); // one register, no symbol
         svarint(OS, 0);
         varint(OS, Register);
         svarint(OS, 1);

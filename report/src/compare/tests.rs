@@ -233,7 +233,7 @@ fn other_runs_of_the_same_program_show_the_noise() {
     // The runs have 54, 50 and 61 in all.
     assert_eq!(
         comparison.answer,
-        "L1 misses: 54 before, 70 after (x1.296), more than the noise of 11; the largest change is b, +9"
+        "L1 misses: 54 before, 70 after (x1.30), more than the noise of 11; the largest change is b, +9"
     );
 }
 

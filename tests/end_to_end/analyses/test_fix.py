@@ -289,6 +289,33 @@ REFUSED = [
 ]
 
 
+# Most of the time goes by with lines of which an eighth is used: whatever else runs, the split program is far quicker.
+SCAN = """
+#include <stdint.h>
+#include <stdio.h>
+enum { COUNT = 1 << 20, ROUNDS = 20 };
+struct arc {
+    int64_t cost, rest[7];
+};
+static struct arc arcs[COUNT];
+int main(void) {
+    uint64_t sum = 0;
+    for (int i = 0; i < COUNT; i++) {
+        arcs[i].cost = i;
+        arcs[i].rest[0] = i;
+    }
+    for (int round = 0; round < ROUNDS; round++)
+        for (int i = 0; i < COUNT; i++)
+            if (arcs[i].cost % 3 == round % 3)
+                sum += arcs[i].cost;
+    for (int i = 0; i < COUNT; i += 4096)
+        sum += arcs[i].rest[0];
+    printf("%llu\\n", (unsigned long long)sum);
+    return 0;
+}
+"""
+
+
 class Fixed:
     """Sources in a folder, their program recorded, and a patch of them."""
 
@@ -435,16 +462,13 @@ class Fix(unittest.TestCase):
         return self.fix({"a.c": source}, change, "--prove", *PROVED, *options).done
 
     def test_a_proof_measures_what_was_predicted(self):
-        source = (tools.ROOT / "bench" / "pairs" / "split_random.c").read_text()
-        pair = (tools.ROOT / "bench" / "pairs" / "pair.h").read_text()
-        source = source.replace("4000000", "2000000")
-        fixed = self.fix({"a.c": source, "pair.h": pair}, "--split=user:score", "--prove", *PROVED)
+        fixed = self.fix({"a.c": SCAN}, "--split=arc:cost", "--prove", *PROVED)
         self.assertEqual(fixed.done.returncode, 0, fixed.done.stderr)
         words = next(line for line in fixed.done.stderr.splitlines() if "misses:" in line).replace(",", "").split()
         before, predicted, after = (int(words[words.index(name) - 1]) for name in ("before", "predicted", "after"))
-        self.assertLess(after, 0.8 * before)
+        self.assertLess(after, 0.5 * before)
         self.assertAlmostEqual(predicted / after, 1, delta=0.01)
-        self.assertIn("+struct user_rest {", fixed.done.stdout)
+        self.assertIn("+struct arc_rest {", fixed.done.stdout)
 
     def test_what_does_not_gain_or_does_something_else_is_not_kept(self):
         slower = self.prove(ARRAY, "--split=entry:hot")

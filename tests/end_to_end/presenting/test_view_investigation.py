@@ -99,7 +99,7 @@ class Cards(Investigation):
     def test_a_large_trace_is_looked_at_in_its_middle_and_none_on_request(self):
         trace = page_of_accounts()
         advice = page_data(*OPTIONS, "--look", "1M", trace)["advice"]
-        self.assertRegex(objects(table(advice, "looked_at"))[0]["part"], r"in its middle \(--look 1 MiB\)$")
+        self.assertRegex(objects(table(advice, "looked_at"))[0]["part"], r"in the middle of its records \(--look 1 MiB\)$")
         self.assertNotIn("advice", page_data("--look", "0", trace))
 
     def test_a_machine_that_is_unknown_is_no_reason_for_no_page(self):

@@ -96,8 +96,12 @@ class Run(unittest.TestCase):
         self.assertEqual(done.returncode, 7)
         self.assertIn("the program ran on unrecorded", done.stderr)
         done = self.run_here("-f", "--machine", "zen3", "--look", "64K", "-o", "part.trackway", "./bank")
-        self.assertRegex(done.stderr, r"the answer comes from [0-9.]+ % of the run's time, in its middle \(--look 64 KiB\)")
+        self.assertRegex(done.stderr, r"the answer comes from [0-9.]+ % of the run's time, in the middle of its records \(--look 64 KiB\)")
         self.assertIn("next:  trackway advise part.trackway", done.stdout)
+        # Less than a chunk: that chunk is looked at.
+        done = self.run_here("-f", "--machine", "zen3", "--look", "1K", "-o", "part.trackway", "./bank")
+        self.assertEqual(done.returncode, 7, done.stderr)
+        self.assertIn("of the estimated time", done.stdout)
 
     def test_counting_programs_show_regions_and_samples_lines(self):
         counting = self.run_here("-f", "./counting")

@@ -27,6 +27,7 @@ use joint::{Joint, JointPlace};
 use simulation::{Charges, Owner, Simulation};
 use stack::Repairs;
 pub(crate) use stack::Stack;
+use tables::Presenter;
 use tree::Cost;
 pub(crate) use tree::Tree;
 
@@ -385,6 +386,11 @@ impl Analysis for Calls {
 
     fn finish(&self, mut shard: CallsShard, trace: &Trace) -> Findings {
         shard.numbered = shard.functions.take(trace.program());
-        tables::findings(&shard, trace, &self.caches, self.top)
+        let presenter = Presenter::new(&shard, trace, &self.caches, self.top);
+        let mut findings = presenter.findings();
+        if let Some(joint) = &shard.joint {
+            findings.tables.extend(joint_tables::tables(&presenter, joint));
+        }
+        findings
     }
 }

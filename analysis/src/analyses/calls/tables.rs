@@ -7,7 +7,6 @@ use trackway_report::{percent, Table, TableBuilder};
 use trackway_trace::{Program, StringId, Trace};
 
 use super::clock::Clock;
-use super::joint_tables;
 use super::tree::{Cost, Tree, ROOT};
 use super::CallsShard;
 use crate::model::cache::Caches;
@@ -19,32 +18,6 @@ const CUT: &str = "(...)";
 /// The caller of functions that nothing recorded calls.
 const OUTSIDE: &str = "(outside)";
 
-pub(super) fn findings(shard: &CallsShard, trace: &Trace, caches: &Caches, top: usize) -> Findings {
-    let program = trace.program();
-    let presenter = Presenter {
-        shard,
-        program,
-        names: Names::new(program),
-        directory: Path::new(&trace.meta().working_directory),
-        levels: caches.levels().len(),
-        top,
-    };
-    let stacks = presenter.stacks();
-    let mut tables = vec![
-        presenter.stacks_table(&stacks),
-        presenter.calls_table(),
-        presenter.lines_table(),
-        presenter.repairs_table(),
-    ];
-    if let Some(joint) = &shard.joint {
-        tables.extend(joint_tables::tables(&presenter, joint));
-    }
-    Findings {
-        answer: Some(presenter.answer(&stacks)),
-        tables,
-    }
-}
-
 pub(super) struct Presenter<'p> {
     pub shard: &'p CallsShard,
     pub program: &'p Program,
@@ -53,6 +26,33 @@ pub(super) struct Presenter<'p> {
     directory: &'p Path,
     pub levels: usize,
     top: usize,
+}
+
+impl<'p> Presenter<'p> {
+    pub fn new(shard: &'p CallsShard, trace: &'p Trace, caches: &Caches, top: usize) -> Presenter<'p> {
+        let program = trace.program();
+        Presenter {
+            shard,
+            program,
+            names: Names::new(program),
+            directory: Path::new(&trace.meta().working_directory),
+            levels: caches.levels().len(),
+            top,
+        }
+    }
+
+    pub fn findings(&self) -> Findings {
+        let stacks = self.stacks();
+        Findings {
+            answer: Some(self.answer(&stacks)),
+            tables: vec![
+                self.stacks_table(&stacks),
+                self.calls_table(),
+                self.lines_table(),
+                self.repairs_table(),
+            ],
+        }
+    }
 }
 
 struct StackRow {

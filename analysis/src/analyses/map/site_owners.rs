@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use trackway_report::{Table, TableBuilder};
 use trackway_trace::SiteId;
 
-use super::shard::MapShard;
+use super::owners::Owners;
 use super::Map;
 use crate::model::site_counts::SiteNames;
 
@@ -53,15 +53,12 @@ impl SiteOwners {
 type Key = ([String; 4], &'static str);
 
 /// The most accessed first.
-pub(super) fn table(map: &Map, shard: &MapShard, counts: &SiteOwners) -> Table {
+pub(super) fn table(map: &Map, owners: &Owners, counts: &SiteOwners) -> Table {
     let program = map.trace.program();
     let names = SiteNames::new(program);
     let mut sums: BTreeMap<Key, u64> = BTreeMap::new();
     for &((site, owner), accesses) in &counts.cells {
-        let (site, kind) = (
-            &program.sites[site as usize],
-            shard.owners.list[owner as usize].kind,
-        );
+        let (site, kind) = (&program.sites[site as usize], owners.list[owner as usize].kind);
         let name = [
             names.field(site),
             names.variable(site),

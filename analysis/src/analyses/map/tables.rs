@@ -52,7 +52,7 @@ pub(super) fn findings(map: &Map, shard: &MapShard) -> Findings {
         totals(map, shard, total),
     ];
     let of_sites = shard.site_owners.as_ref();
-    tables.extend(of_sites.map(|counts| site_owners::table(map, shard, counts)));
+    tables.extend(of_sites.map(|counts| site_owners::table(map, &shard.owners, counts)));
     Findings {
         answer: Some(answer(map, shard, owners.first(), total)),
         tables,
