@@ -176,10 +176,13 @@ class Views(Investigation):
 
     def test_a_click_on_a_field_opens_its_view_with_an_address(self):
         self.open(self.trace)
+        # Which field comes first depends on how the threads ran.
+        name = self.browser.evaluate("document.querySelector('#misses tbody a').textContent")
+        self.assertRegex(name, r"^\w+\.\w+$")
         self.browser.evaluate("document.querySelector('#misses tbody a').click()")
         self.frame()
-        self.assertEqual(self.browser.evaluate("location.hash"), "#field=slot.key")
-        self.assertEqual(self.texts("#entity h2"), ["Field slot.key"])
+        self.assertEqual(self.browser.evaluate("location.hash"), f"#field={name}")
+        self.assertEqual(self.texts("#entity h2"), [f"Field {name}"])
         self.assertEqual(self.browser.evaluate("document.activeElement.id"), "entity-title")
         self.assertFalse(self.browser.evaluate("document.querySelector('#audit').checkVisibility()"))
         self.browser.evaluate("history.back()")

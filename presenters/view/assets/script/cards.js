@@ -103,7 +103,7 @@ const Cards = (() => {
     const of = String(row.of ?? '');
     const kind = ['field', 'type', 'variable'].find((key) => Places.has(key, of)) ?? ['struct ', 'class '].map((word) => word + of).find((name) => Places.has('type', name));
     const subject = kind && Places.has(kind, of) ? Entity.link(kind, of, Names.short(of)) : Names.code(of);
-    const change = String(row.change ?? '');
+    const change = Texts.visible(row.change);
     return Dom.element(
       'li',
       {},
