@@ -14,7 +14,7 @@ NOTEBOOK = traces.ROOT / "examples" / "notebook" / "misses.ipynb"
 
 class Notebook(unittest.TestCase):
     def test_it_runs_and_shows_pictures_and_numbers(self) -> None:
-        notebook = nbformat.read(NOTEBOOK, as_version=4)
+        notebook = nbformat.read(NOTEBOOK, as_version=4)  # type: ignore[no-untyped-call]
         nbformat.validate(notebook)
         code = [cell for cell in notebook.cells if cell.cell_type == "code"]
         self.assertEqual([cell.outputs for cell in code], [[]] * len(code))

@@ -146,7 +146,7 @@ class Options(unittest.TestCase):
                 options -= {"write-budget", "margin", "force", "top"}
             if method == "regions":  # counts know less
                 options -= {"cache", "drcachesim", "time", "machine", "threads", "to", "from", "after-mark", "windows", "thread",
-                         "function", "without-library"}
+                         "function", "region", "without-library"}
             self.assertEqual(named, options, method)
         parameters = set(inspect.signature(trackway.diff).parameters) - {"slice"}
         parameters |= set(trackway.questions.SliceOptions.__annotations__)
