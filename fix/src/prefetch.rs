@@ -9,7 +9,7 @@ use crate::asking::Subject;
 use crate::edits::Edits;
 use crate::refusal::{Possibly, Refusal};
 use crate::source_line::SourceLine;
-use crate::uses::{LookUp, Use, What};
+use crate::uses::{LookUp, Span, Use, What};
 
 const INDENT: &str = "    ";
 
@@ -61,64 +61,61 @@ pub fn edits(line: &SourceLine, found: &BTreeSet<Use>) -> Possibly<Edits> {
 }
 
 /// Puts the prefetch at the beginning of the loop's body.
-fn ask(found: &Use, look_up: &LookUp, (begin, end): (usize, usize), edits: &mut Edits) -> Possibly<()> {
+fn ask(found: &Use, look_up: &LookUp, (begin, end): Span, edits: &mut Edits) -> Possibly<()> {
     let text = fs::read_to_string(&found.file)
         .map_err(|error| vec![Refusal::new(format!("{}: {error}", found.file))])?;
     let (Some(before), Some(body), Some(after)) = (text.get(..begin), text.get(begin..end), text.get(end..))
     else {
         return Err(vec![Refusal::at(found, "the file isn't what the compiler read")]);
     };
-    let line = before.rsplit('\n').next().unwrap_or_default();
-    let around: String = line.chars().take_while(|letter| letter.is_whitespace()).collect();
     let prefetch = |indent: &str| {
         format!(
             "{indent}if ({})\n{indent}{INDENT}__builtin_prefetch(&{});\n",
             look_up.guard, look_up.address
         )
     };
+    let line = last_line(before);
     if look_up.compound {
         let indent = match body[1..].split_once('\n') {
-            Some((rest, next)) if rest.trim().is_empty() => next
-                .chars()
-                .take_while(|letter| letter.is_whitespace() && *letter != '\n')
-                .collect(),
-            _ => format!("{around}{INDENT}"),
+            Some((rest, next)) if rest.trim().is_empty() => indent_of(next).to_owned(),
+            _ => format!("{}{INDENT}", indent_of(line)),
         };
-        let prefetch = prefetch(&indent);
         edits.insert(
             &found.file,
             begin + 1,
-            format!("\n{}", prefetch.trim_end_matches('\n')),
+            format!("\n{}", prefetch(&indent).trim_end()),
         );
         return Ok(());
     }
-    // The statement ends with its semicolon, if it isn't one with braces.
-    let semicolon = after.trim_start().starts_with(';') && !body.ends_with('}');
-    let end = match semicolon {
-        true => end + after.find(';').unwrap_or(0) + 1,
-        false => end,
-    };
-    // The brace stands at the loop's end of line, if no comment does.
-    let header = before.trim_end();
-    let header_line = header.rsplit('\n').next().unwrap_or_default();
-    let is_own_line = line.trim().is_empty() && !header_line.contains("//") && !header_line.ends_with("*/");
-    let outer: String = match is_own_line {
-        true => header_line
-            .chars()
-            .take_while(|letter| letter.is_whitespace())
-            .collect(),
-        false => around.clone(),
-    };
-    let inner = match is_own_line {
-        true => around,
-        false => format!("{outer}{INDENT}"),
-    };
-    if is_own_line {
-        edits.insert(&found.file, header.len(), " {");
-        edits.insert(&found.file, begin - line.len(), prefetch(&inner));
+    // The brace stands at the end of the loop's line, if the body has lines of its own and no comment is between them.
+    let header = last_line(before.trim_end());
+    let has_own_line = line.trim().is_empty() && !header.contains("//") && !header.ends_with("*/");
+    let outer = if has_own_line {
+        let inner = indent_of(line);
+        edits.insert(&found.file, before.trim_end().len(), " {");
+        edits.insert(&found.file, begin - line.len(), prefetch(inner));
+        indent_of(header)
     } else {
+        let inner = format!("{}{INDENT}", indent_of(line));
         edits.insert(&found.file, begin, format!("{{\n{}{inner}", prefetch(&inner)));
-    }
-    edits.insert(&found.file, end, format!("\n{outer}}}"));
+        indent_of(line)
+    };
+    edits.insert(&found.file, end + semicolon(body, after), format!("\n{outer}}}"));
     Ok(())
+}
+
+fn last_line(text: &str) -> &str {
+    text.rsplit('\n').next().unwrap_or_default()
+}
+
+fn indent_of(line: &str) -> &str {
+    &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
+}
+
+/// How far after a statement its semicolon ends; 0 if it ends with a brace.
+fn semicolon(body: &str, after: &str) -> usize {
+    match after.find(';') {
+        Some(at) if !body.ends_with('}') && after[..at].trim().is_empty() => at + 1,
+        _ => 0,
+    }
 }

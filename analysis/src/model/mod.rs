@@ -6,6 +6,7 @@ pub mod control_flow;
 pub mod moments;
 mod names;
 pub(crate) mod page_index;
+pub(crate) mod site_cells;
 pub mod site_counts;
 pub(crate) mod site_types;
 pub mod sources;

@@ -8,7 +8,7 @@ import unittest
 from pathlib import Path
 
 from ..support import tools
-from ..support.pages.shared_browser import READ_TABLES, shared_browser, turn
+from ..support.pages.shared_browser import READ_TABLES, shared_browser, turn, with_data
 from ..support.tools import table
 from .test_view import recorded, shared_page
 
@@ -303,6 +303,21 @@ class Choice(Investigation):
         self.assertIn("thread 2", self.texts(".selection summary")[0])
         notes = self.texts("#part-layout .whole-note")
         self.assertIn("trackway layout --thread 2 TRACE", notes[0])
+
+    def test_places_that_the_page_has_no_room_for_are_told(self):
+        def cut(data):
+            for part in data["parts"]:
+                for each in part["tables"]:
+                    if each["name"] == "place_moments":
+                        each["total_rows"] = each["row_count"] + 1
+            return data
+
+        with tools.folder() as folder:
+            path = Path(folder) / "cut.html"
+            path.write_text(with_data(Path(f"{self.trace}.html").read_text(), cut))
+            self.browser.open(f"file://{path}#misses&threads=2")
+            self.frame()
+            self.assertIn("lack the least accessed places", self.texts(".selection summary")[0])
 
     def test_a_range_of_time_is_chosen_by_keys_and_kept_in_the_address(self):
         self.open(self.trace)

@@ -244,22 +244,8 @@ def inclusive(regions, within):
     return {region: writes + own.get(within.get(region), 0) for region, writes in own.items()}
 
 
-class Regions(unittest.TestCase):
-    """Windows that are open while the program is in a region: what lies in it is known by hand, as for programs that count."""
-
-    def check(self, build, level, expected, *options):
-        with tools.folder() as folder:
-            program = build(folder, counting.compile_tracing, level, *options)
-            plain = tools.run(tools.plain_of(program))
-            wrong = {}
-            for region, writes in expected.items():
-                trace = f"{folder}/trace"
-                done = tools.record(trace, program, options=("--only-region", region.replace("(", "?").replace(")", "?")))
-                self.assertEqual(tools.program_output(done), plain.stdout)
-                _, found = accesses(trace, "touched")
-                if found != writes:
-                    wrong[region] = (found, writes)
-            self.assertEqual(wrong, {})
+class RegionsByHand:
+    """Programs of which the writes in each region are known by hand."""
 
     def test_c(self):
         within = {"outer": "inner", "all of it": "end of it", "jump outer": "jump inner", "object": "in object"}
@@ -275,6 +261,24 @@ class Regions(unittest.TestCase):
 
     def test_functions_by_name(self):
         self.check(counted.build_c, "-O2", {"globbed_*": 2 + 6, "globbed_two": 6}, "--region=globbed_*")
+
+
+class Regions(RegionsByHand, unittest.TestCase):
+    """Windows that are open while the program is in a region: what lies in it is known by hand, as for programs that count."""
+
+    def check(self, build, level, expected, *options):
+        with tools.folder() as folder:
+            program = build(folder, counting.compile_tracing, level, *options)
+            plain = tools.run(tools.plain_of(program))
+            wrong = {}
+            for region, writes in expected.items():
+                trace = f"{folder}/trace"
+                done = tools.record(trace, program, options=("--only-region", region.replace("(", "?").replace(")", "?")))
+                self.assertEqual(tools.program_output(done), plain.stdout)
+                _, found = accesses(trace, "touched")
+                if found != writes:
+                    wrong[region] = (found, writes)
+            self.assertEqual(wrong, {})
 
     def test_several_at_once(self):
         with tools.folder() as folder:
@@ -304,7 +308,7 @@ class Regions(unittest.TestCase):
                 self.assertGreater(tools.verified_accesses(trace), inside)
 
 
-class SlicesByRegion(unittest.TestCase):
+class SlicesByRegion(RegionsByHand, unittest.TestCase):
     """--region of a trace of the whole run: what lies in each region is known by hand."""
 
     def check(self, build, level, expected, *options, recording=()):
@@ -313,21 +317,6 @@ class SlicesByRegion(unittest.TestCase):
             tools.record(trace, program, options=recording)
             found = {region: accesses(trace, "touched", "--region", region)[1] for region in expected}
             self.assertEqual(found, expected)
-
-    def test_c(self):
-        within = {"outer": "inner", "all of it": "end of it", "jump outer": "jump inner", "object": "in object"}
-        for level in ("-O0", "-O2"):
-            with self.subTest(level=level):
-                self.check(counted.build_c, level, inclusive(counted.REGIONS, within))
-
-    def test_cxx(self):
-        within = {"caught within": "middle", "guard in loop": "guard within"}
-        for level in ("-O0", "-O2"):
-            with self.subTest(level=level):
-                self.check(counted.build_cxx, level, inclusive(counted.REGIONS_CXX, within))
-
-    def test_functions_by_name(self):
-        self.check(counted.build_c, "-O2", {"globbed_*": 2 + 6, "globbed_two": 6}, "--region=globbed_*")
 
     def test_of_windows_of_other_regions(self):
         """Threads know their regions whether they were recorded when they entered them or not."""

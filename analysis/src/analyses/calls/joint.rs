@@ -1,12 +1,12 @@
 //! What each site accesses by the path of its call, and by thread and time.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use trackway_trace::Batch;
+use trackway_trace::{Batch, SiteId};
 
 use super::SiteCounts;
 use crate::model::moments::{ChunkTimes, Clock, Position, TimeBins};
+use crate::model::site_cells::SiteCells;
 use crate::model::site_counts::Measure;
 
 /// Parts of time that are told apart, at most.
@@ -48,58 +48,15 @@ impl Moments {
     }
 }
 
-/// Counts by site and by something else.
-#[derive(Debug, Default)]
-pub(super) struct Cells {
-    /// For each site the key that was counted last, and its place.
-    latest: Vec<Option<(u32, u32)>>,
-    index: HashMap<(u32, u32), u32>,
-    cells: Vec<((u32, u32), SiteCounts)>,
-}
+/// A thread and a bin of time.
+pub(super) type Moment = (u32, u32);
 
-impl Cells {
-    #[inline]
-    fn at(&mut self, site: usize, key: u32) -> &mut SiteCounts {
-        if self.latest.len() <= site {
-            self.latest.resize(site + 1, None);
-        }
-        let place = match self.latest[site] {
-            Some((latest, place)) if latest == key => place,
-            _ => self.find(site, key),
-        };
-        &mut self.cells[place as usize].1
-    }
-
-    fn find(&mut self, site: usize, key: u32) -> u32 {
-        let next = self.cells.len() as u32;
-        let full = (site as u32, key);
-        let place = *self.index.entry(full).or_insert(next);
-        if place == next {
-            self.cells.push((full, SiteCounts::default()));
-        }
-        self.latest[site] = Some((key, place));
-        place
-    }
-
-    /// Site, key and counts of each.
-    pub fn iter(&self) -> impl Iterator<Item = (usize, u32, &SiteCounts)> {
-        let cells = self.cells.iter();
-        cells.map(|((site, key), counts)| (*site as usize, *key, counts))
-    }
-
-    fn merge(&mut self, from: &Cells, key: impl Fn(u32) -> u32) {
-        for (site, of_other, counts) in from.iter() {
-            self.at(site, key(of_other)).merge(counts);
-        }
-    }
-}
-
-/// Where and when an access counts.
+/// What an access counts for: its site, its node in the call tree, and its moment in the joint counts.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct JointPlace {
-    pub site: usize,
+pub(super) struct Owner {
     pub node: u32,
-    pub moment: u32,
+    pub site: SiteId,
+    pub moment: Moment,
 }
 
 /// The joint counts, and how far the present batch is.
@@ -109,11 +66,10 @@ pub(super) struct Joint {
     clock: Clock,
     position: Position,
     stream: u32,
-    pub moment: u32,
+    pub moment: Moment,
     /// By the node of the call tree.
-    pub by_node: Cells,
-    /// By thread and bin of time; see [`Joint::thread_and_bin`].
-    pub by_moment: Cells,
+    pub by_node: SiteCells<u32, SiteCounts>,
+    pub by_moment: SiteCells<Moment, SiteCounts>,
 }
 
 impl Joint {
@@ -126,9 +82,9 @@ impl Joint {
                 before: 0,
             },
             stream: 0,
-            moment: 0,
-            by_node: Cells::default(),
-            by_moment: Cells::default(),
+            moment: Moment::default(),
+            by_node: SiteCells::default(),
+            by_moment: SiteCells::default(),
         }
     }
 
@@ -145,7 +101,7 @@ impl Joint {
     pub fn same_moment(&mut self, left: u64) -> u64 {
         let bins = &self.moments.bins;
         let bin = bins.of(self.position.time_of(0)).unwrap_or(0);
-        self.moment = self.stream * MOST_BINS as u32 + bin as u32;
+        self.moment = (self.stream, bin as u32);
         match bin + 1 < bins.count() {
             true => self.position.first_at(bins.end_ns(bin)).clamp(1, left.max(1)),
             false => left,
@@ -156,23 +112,23 @@ impl Joint {
         self.position.pass(accesses);
     }
 
-    pub fn count(&mut self, place: JointPlace, accesses: u64, bytes: u64) {
-        self.by_node.at(place.site, place.node).add(accesses, bytes);
-        self.by_moment.at(place.site, place.moment).add(accesses, bytes);
+    pub fn count(&mut self, owner: Owner, accesses: u64, bytes: u64) {
+        self.by_node.at(owner.site, owner.node).add(accesses, bytes);
+        self.by_moment.at(owner.site, owner.moment).add(accesses, bytes);
     }
 
-    pub fn add_misses(&mut self, place: JointPlace, level: usize, lines: u64) {
-        self.by_node.at(place.site, place.node).misses[level] += lines;
-        self.by_moment.at(place.site, place.moment).misses[level] += lines;
+    pub fn add_misses(&mut self, owner: Owner, level: usize, lines: u64) {
+        self.by_node.at(owner.site, owner.node).misses[level] += lines;
+        self.by_moment.at(owner.site, owner.moment).misses[level] += lines;
     }
 
     /// `nodes` has the nodes of this one's tree, by those of the other one's.
     pub fn merge(&mut self, from: &Joint, nodes: &[u32]) {
-        self.by_node.merge(&from.by_node, |node| nodes[node as usize]);
-        self.by_moment.merge(&from.by_moment, |moment| moment);
-    }
-
-    pub fn thread_and_bin(moment: u32) -> (u32, u32) {
-        (moment / MOST_BINS as u32, moment % MOST_BINS as u32)
+        for (site, node, counts) in from.by_node.iter() {
+            self.by_node.at(site, nodes[node as usize]).merge(counts);
+        }
+        for (site, moment, counts) in from.by_moment.iter() {
+            self.by_moment.at(site, moment).merge(counts);
+        }
     }
 }

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 use trackway_report::{Table, TableBuilder};
+use trackway_trace::SiteId;
 
 use super::joint::{Joint, Moments};
 use super::tables::Presenter;
@@ -13,8 +14,8 @@ use crate::model::site_counts::SiteNames;
 
 /// Places in the source that are listed; the others are one row.
 const MOST_PLACES: usize = 1000;
-/// Rows of places by thread and time.
-const MOST_MOMENTS: usize = 40_000;
+/// Rows of places by thread and time, and of any table.
+const MOST_ROWS: usize = 40_000;
 /// Rows of places by path of calls.
 const MOST_PATHS: usize = 12_000;
 /// Stands for all places that aren't listed.
@@ -50,7 +51,7 @@ impl Place {
 /// Places by rank; the last one stands for all others, if there are more.
 struct Places {
     list: Vec<(Place, SiteCounts)>,
-    of_site: HashMap<usize, u64>,
+    of_site: HashMap<SiteId, u64>,
 }
 
 /// A number of a place, two of what it is counted by, and the counts.
@@ -83,13 +84,13 @@ pub(super) fn tables(presenter: &Presenter, joint: &Joint) -> Vec<Table> {
 
 fn places(presenter: &Presenter, joint: &Joint) -> Places {
     let names = SiteNames::new(presenter.program);
-    let mut of_site: BTreeMap<usize, SiteCounts> = BTreeMap::new();
+    let mut of_site: BTreeMap<SiteId, SiteCounts> = BTreeMap::new();
     for (site, _, counts) in joint.by_moment.iter() {
         of_site.entry(site).or_default().merge(counts);
     }
-    let mut sums: HashMap<Place, (SiteCounts, Vec<usize>)> = HashMap::new();
+    let mut sums: HashMap<Place, (SiteCounts, Vec<SiteId>)> = HashMap::new();
     for (&number, counts) in &of_site {
-        let site = &presenter.program.sites[number];
+        let site = presenter.program.site(number);
         let location = presenter.program.location(site.location);
         let place = Place {
             field: names.field(site),
@@ -104,7 +105,7 @@ fn places(presenter: &Presenter, joint: &Joint) -> Places {
         sum.0.merge(counts);
         sum.1.push(number);
     }
-    let mut ranked: Vec<(Place, (SiteCounts, Vec<usize>))> = sums.into_iter().collect();
+    let mut ranked: Vec<(Place, (SiteCounts, Vec<SiteId>))> = sums.into_iter().collect();
     ranked.sort_by_key(|(_, (counts, sites))| {
         let moments = joint.moments();
         (Reverse(moments.rank(counts)), Reverse(counts.accesses), sites[0])
@@ -112,7 +113,7 @@ fn places(presenter: &Presenter, joint: &Joint) -> Places {
     numbered(ranked)
 }
 
-fn numbered(ranked: Vec<(Place, (SiteCounts, Vec<usize>))>) -> Places {
+fn numbered(ranked: Vec<(Place, (SiteCounts, Vec<SiteId>))>) -> Places {
     let mut places = Places {
         list: Vec::new(),
         of_site: HashMap::new(),
@@ -131,19 +132,18 @@ fn numbered(ranked: Vec<(Place, (SiteCounts, Vec<usize>))>) -> Places {
     places
 }
 
-/// Rows by place, thread and bin, and how many bins were joined so that the rows are few enough.
+/// Rows by place, thread and bin, and how many bins were joined so that the rows are few enough. If they are too many in one
+/// bin, those of the last places come last.
 fn moment_rows(joint: &Joint, places: &Places) -> (Vec<Row>, u64) {
     let mut width = 1;
     loop {
         let mut rows: BTreeMap<[u64; 3], SiteCounts> = BTreeMap::new();
-        for (site, moment, counts) in joint.by_moment.iter() {
-            let (stream, bin) = Joint::thread_and_bin(moment);
+        for (site, (stream, bin), counts) in joint.by_moment.iter() {
             let key = [places.of_site[&site], stream.into(), u64::from(bin) / width];
             rows.entry(key).or_default().merge(counts);
         }
-        if rows.len() <= MOST_MOMENTS || width >= joint.moments().bins().count() as u64 {
-            // Rows that still are too many are those of the last places.
-            return (rows.into_iter().take(MOST_MOMENTS).collect(), width);
+        if rows.len() <= MOST_ROWS || width >= joint.moments().bins().count() as u64 {
+            return (rows.into_iter().collect(), width);
         }
         width *= 2;
     }
@@ -189,7 +189,9 @@ fn counts_table(
     keys: [&'static str; 2],
     rows: &[Row],
 ) -> Table {
-    let mut builder = TableBuilder::new(name, title, rows).number("place", |(key, _)| key[0]);
+    let listed = &rows[..rows.len().min(MOST_ROWS)];
+    let builder = TableBuilder::new(name, title, listed).total_rows(rows.len());
+    let mut builder = builder.number("place", |(key, _)| key[0]);
     for (index, key) in (1..).zip(keys).filter(|(_, key)| !key.is_empty()) {
         builder = builder.number(key, move |(row, _): &Row| row[index]);
     }

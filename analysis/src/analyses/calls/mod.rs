@@ -23,8 +23,8 @@ use clock::Clock;
 use functions::{Functions, Numbered, SiteTraits};
 use inlining::InlinedNodes;
 pub use joint::Moments;
-use joint::{Joint, JointPlace};
-use simulation::{Charges, Owner, Simulation};
+use joint::{Joint, Moment, Owner};
+use simulation::{Charges, Simulation};
 use stack::Repairs;
 pub(crate) use stack::Stack;
 use tables::Presenter;
@@ -187,19 +187,21 @@ impl CallsShard {
         }
     }
 
-    /// The place of a site's accesses in the joint counts.
-    fn joint_place(&self, node: u32, site: SiteId) -> JointPlace {
-        JointPlace {
-            site: site.index(),
+    /// What an access of that site counts for now.
+    fn owner(&self, node: u32, site: SiteId) -> Owner {
+        Owner {
             node,
-            moment: self.joint.as_ref().map_or(0, |joint| joint.moment),
+            site,
+            moment: self
+                .joint
+                .as_ref()
+                .map_or(Moment::default(), |joint| joint.moment),
         }
     }
 
-    fn count_jointly(&mut self, node: u32, site: SiteId, accesses: u64, bytes: u64) {
-        let place = self.joint_place(node, site);
+    fn count_jointly(&mut self, owner: Owner, accesses: u64, bytes: u64) {
         if let Some(joint) = &mut self.joint {
-            joint.count(place, accesses, bytes);
+            joint.count(owner, accesses, bytes);
         }
     }
 
@@ -243,13 +245,16 @@ impl CallsShard {
             let bytes = batch.length(index);
             self.counts[id].add(1, bytes);
             cost.add(&self.numbered.sites[id], 1, bytes);
-            self.count_jointly(node, batch.site[index], 1, bytes);
+            self.count_jointly(self.owner(node, batch.site[index]), 1, bytes);
         }
         if let Some(clock) = &mut self.clock {
             cost.cycles = clock.accesses(batch, accesses.clone());
         }
         self.tree.add_cost(node, &cost);
-        let moment = self.joint.as_ref().map_or(0, |joint| joint.moment);
+        let moment = self
+            .joint
+            .as_ref()
+            .map_or(Moment::default(), |joint| joint.moment);
         if let Some(simulation) = &mut self.simulation {
             for index in accesses {
                 let (site, address) = (batch.site[index], batch.address[index]);
@@ -287,7 +292,6 @@ impl CallsShard {
             });
         }
         self.put_on_top(stack, function);
-        let moment = self.joint.as_ref().map_or(0, |joint| joint.moment);
         let mut owners = Vec::with_capacity(lanes.len());
         for lane in lanes {
             let (site, node) = (lane.site, self.node(stack, lane.site));
@@ -296,8 +300,9 @@ impl CallsShard {
             let mut cost = Cost::default();
             cost.add(&self.numbered.sites[site.index()], count, bytes);
             self.tree.add_cost(node, &cost);
-            self.count_jointly(node, site, count, bytes);
-            owners.push(Owner { node, site, moment });
+            let owner = self.owner(node, site);
+            self.count_jointly(owner, count, bytes);
+            owners.push(owner);
         }
         if let (Some(clock), Some(owner)) = (&mut self.clock, owners.first()) {
             let cost = Cost {

@@ -1,23 +1,15 @@
 //! Misses by site and place in the tree.
 
-use trackway_trace::{Batch, Lane, SiteId};
+use trackway_trace::{Batch, Lane};
 
 use super::functions::SiteTraits;
-use super::joint::{Joint, JointPlace};
+use super::joint::{Joint, Owner};
 use super::{SiteCounts, Tree};
 use crate::model::cache::{Access, Accounts, Caches, Missed};
 use crate::model::site_counts::address_space;
 
 /// Most owners that are waited for together, apart from those of one run.
 const MOST_OWNERS: usize = 4096;
-
-/// The node and site that made an access, and its moment in the joint counts.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Owner {
-    pub node: u32,
-    pub site: SiteId,
-    pub moment: u32,
-}
 
 /// Where misses count.
 pub(super) struct Charges<'c> {
@@ -28,16 +20,11 @@ pub(super) struct Charges<'c> {
 
 impl Charges<'_> {
     fn add(&mut self, owners: &[Owner], missed: Missed) {
-        let Owner { node, site, moment } = owners[missed.owner as usize];
-        self.counts[site.index()].misses[missed.level] += missed.lines;
-        self.tree.add_misses(node, missed.level, missed.lines);
+        let owner = owners[missed.owner as usize];
+        self.counts[owner.site.index()].misses[missed.level] += missed.lines;
+        self.tree.add_misses(owner.node, missed.level, missed.lines);
         if let Some(joint) = &mut self.joint {
-            let place = JointPlace {
-                site: site.index(),
-                node,
-                moment,
-            };
-            joint.add_misses(place, missed.level, missed.lines);
+            joint.add_misses(owner, missed.level, missed.lines);
         }
     }
 }

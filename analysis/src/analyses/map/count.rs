@@ -46,7 +46,8 @@ impl Counting<'_, '_> {
     #[inline]
     fn count_owner(&mut self, site: SiteId, owner: u32, accesses: u64) {
         if let Some(counts) = self.site_owners.as_deref_mut() {
-            counts.add(site, owner, accesses);
+            let count = counts.at(site, owner);
+            *count = count.saturating_add(accesses);
         }
     }
 

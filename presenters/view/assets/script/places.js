@@ -148,8 +148,11 @@ const Places = (() => {
     return { streams, bins };
   };
 
+  /** Whether rows of the least accessed places are missing, so that sums of a part of time or of some threads lack them. */
+  const isCut = moments !== undefined && moments.rows.length < moments.totalRows;
+
   /** All threads with a place, in order. */
   const streams = [...new Set((moments?.rows ?? []).map((row) => Number(row[1])))].sort((a, b) => a - b);
 
-  return { measures, ranking, all, by, has, isKey, sum, grouped, overTime, streams, zero, add, countsOf };
+  return { measures, ranking, all, by, has, isKey, sum, grouped, overTime, isCut, streams, zero, add, countsOf };
 })();

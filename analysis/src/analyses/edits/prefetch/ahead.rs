@@ -150,6 +150,46 @@ impl Ahead {
     }
 }
 
+/// What a batch's loads foresee.
+struct Foresight<'b> {
+    /// The number of the source that foresees, its loads, and by how much they follow each other.
+    source: usize,
+    loads: &'b Source,
+    stride: u64,
+    /// The elements that aren't foreseen yet.
+    elements: &'b [Element],
+    /// Loads of the source until now.
+    done: usize,
+}
+
+impl<'b> Foresight<'b> {
+    /// None if no source's loads follow each other by a stride.
+    fn of(sources: &'b [Source], elements: &'b [Element]) -> Option<Foresight<'b>> {
+        foreseeing(sources).map(|(source, stride)| Foresight {
+            source,
+            loads: &sources[source],
+            stride,
+            elements,
+            done: 0,
+        })
+    }
+
+    /// At a load of the source: the load `ITERATIONS` later, if the loop goes on until then, and the elements that follow
+    /// from it.
+    fn next(&mut self) -> Option<((u64, u64), &'b [Element])> {
+        self.done += 1;
+        let ahead = self.loads.ahead(self.done - 1, self.stride)?;
+        let (source, wanted) = (self.source, (self.done + ITERATIONS) as u32);
+        let past = self
+            .elements
+            .partition_point(|element| element.before[source] < wanted);
+        let own = self.elements[past..].partition_point(|element| element.before[source] == wanted);
+        let found = &self.elements[past..past + own];
+        self.elements = &self.elements[past + own..];
+        Some((ahead, found))
+    }
+}
+
 /// The source whose loads follow each other by a stride, if there is one.
 fn foreseeing(sources: &[Source]) -> Option<(usize, u64)> {
     let strides = sources.iter().map(Source::stride).enumerate();
@@ -165,48 +205,22 @@ impl Rewrite for Ahead {
     fn take(&mut self, batch: &Batch, to: &mut Output) {
         let (sources, elements) = self.survey(batch);
         self.elements += elements.len() as u64;
-        let foreseeing = foreseeing(&sources);
-        let plain = self.roles.plain;
-        let (mut done, mut next) = (0, 0);
-        let mut foreseen = 0;
+        let mut foresight = Foresight::of(&sources, &elements);
         for piece in batch.pieces() {
-            if !self.concerns(batch, &piece) {
-                if let Piece::Run(run) = piece {
-                    to.run(batch.lanes(run), run.count);
-                }
-                continue;
+            match piece {
+                Piece::Run(run) if !self.concerns(batch, &piece) => to.run(batch.lanes(run), run.count),
+                _ => each_access(batch, piece, |(site, address, length)| {
+                    to.access(site, address, length);
+                    if let (Role::Source(number), Some(foresight)) =
+                        (self.roles.by_site[site.index()], &mut foresight)
+                    {
+                        if number == foresight.source {
+                            self.foreseen += ask(foresight, self.roles.plain, to);
+                        }
+                    }
+                }),
             }
-            each_access(batch, piece, |(site, address, length)| {
-                to.access(site, address, length);
-                let Some((number, stride)) = foreseeing else {
-                    return;
-                };
-                if self.roles.by_site[site.index()] != Role::Source(number) {
-                    return;
-                }
-                done += 1;
-                let Some((index, bytes)) = sources[number].ahead(done - 1, stride) else {
-                    return;
-                };
-                let wanted = (done + ITERATIONS) as u32;
-                let is_earlier = |element: &&Element| element.before[number] < wanted;
-                next += elements[next..].iter().take_while(is_earlier).count();
-                let own = elements[next..]
-                    .iter()
-                    .take_while(|element| element.before[number] == wanted);
-                let mut line = None;
-                for element in own {
-                    foreseen += 1;
-                    if line.is_none() {
-                        to.access(plain.load, index, bytes);
-                    }
-                    if line.replace(element.address / LINE_BYTES) != Some(element.address / LINE_BYTES) {
-                        to.access(plain.prefetch, element.address, element.length);
-                    }
-                }
-            });
         }
-        self.foreseen += foreseen;
     }
 
     fn objection(&self) -> Option<String> {
@@ -217,6 +231,22 @@ impl Rewrite for Ahead {
             )
         })
     }
+}
+
+/// Asks for the elements of a later iteration, each line once. Returns how many they are.
+fn ask(foresight: &mut Foresight, plain: PlainSites, to: &mut Output) -> u64 {
+    let Some(((index, bytes), elements)) = foresight.next().filter(|(_, elements)| !elements.is_empty())
+    else {
+        return 0;
+    };
+    to.access(plain.load, index, bytes);
+    let mut line = None;
+    for element in elements {
+        if line.replace(element.address / LINE_BYTES) != Some(element.address / LINE_BYTES) {
+            to.access(plain.prefetch, element.address, element.length);
+        }
+    }
+    elements.len() as u64
 }
 
 #[cfg(test)]
