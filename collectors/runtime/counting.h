@@ -24,12 +24,17 @@ struct reading {
 
 enum mode { NOT_TIMED, TIMED, COUNTED };
 
+struct spent {
+    uint64_t entries, ticks;
+    uint64_t longest; // ticks of the longest entry, in which the thread may have lost its core
+};
+
 // How entries of a region within others are sampled, if not all of them are counted.
 struct sampling {
     uint32_t told; // entries that were reported to the runtime
     uint32_t rate; // of the later ones, one in 2^rate is counted
-    // Sums over the entries after the first ones:
-    uint64_t counted_entries, counted_ticks, timed_entries, timed_ticks;
+    // Of the entries after the first ones:
+    struct spent counted, timed;
 };
 
 // How an entry is treated.

@@ -35,7 +35,10 @@ uint32_t __trackway_next_random(struct tally *tally) {
     return tally->random;
 }
 
-static uint64_t mean(uint64_t ticks, uint64_t entries) { return entries ? ticks / entries : 0; }
+// Ticks of an entry, but for the longest one: a thread that lost its core once seems to need a thousand times as many.
+static uint64_t mean(const struct spent *spent) {
+    return spent->entries > 1 ? (spent->ticks - spent->longest) / (spent->entries - 1) : spent->ticks;
+}
 
 // The cost of reporting an entry and an exit to the runtime.
 static uint64_t cost_of_telling(void) {
@@ -51,8 +54,8 @@ static uint64_t cost_of_telling(void) {
 
 // The least rate that keeps to the budget. Of 2^rate entries, one is counted and one is timed.
 static uint32_t rate_in_budget(const struct sampling *sampling, uint64_t budget) {
-    uint64_t with = mean(sampling->counted_ticks, sampling->counted_entries);
-    uint64_t without = mean(sampling->timed_ticks, sampling->timed_entries);
+    uint64_t with = mean(&sampling->counted);
+    uint64_t without = mean(&sampling->timed);
     uint64_t extra = 2 * cost_of_telling() + (with > without ? with - without : 0);
     uint32_t rate = 1;
     while (rate < SELDOMEST && extra * 1000000 > (without * budget) << rate)
@@ -139,6 +142,15 @@ void __trackway_add_time(uint64_t *sum, uint64_t ticks, uint64_t times) {
     *sum = with > cost ? with - cost : 0;
 }
 
+static void add_entry(struct spent *spent, uint64_t ticks) {
+    uint64_t before = spent->ticks;
+    __trackway_add_time(&spent->ticks, ticks, 1);
+    uint64_t taken = spent->ticks > before ? spent->ticks - before : 0;
+    if (taken > spent->longest)
+        spent->longest = taken;
+    spent->entries++;
+}
+
 void __trackway_end_entry(struct node *node, uint64_t now) {
     struct trackway_counts *counts = node->counts;
     if (!counts || !counts->entered_ticks)
@@ -151,6 +163,5 @@ void __trackway_end_entry(struct node *node, uint64_t now) {
     if (node->group == FIRST_GROUP)
         return; // they may be unlike the later ones
     struct sampling *sampling = &node->first->sampling;
-    __trackway_add_time(counted ? &sampling->counted_ticks : &sampling->timed_ticks, ticks, 1);
-    *(counted ? &sampling->counted_entries : &sampling->timed_entries) += 1;
+    add_entry(counted ? &sampling->counted : &sampling->timed, ticks);
 }

@@ -314,8 +314,12 @@ class Sampling(unittest.TestCase):
 
     def test_overhead(self):
         regions = self.check("--overhead", "5%")
-        for name in ("varying", "outer", "inner"):
+        for name in OFTEN:
             self.assertLess(regions[name]["counted_entries"], regions[name]["entries"] / 5)
+
+    def test_one_slow_entry_does_not_thin_out_the_others(self):
+        regions = self.check("--overhead", "5%")
+        self.assertGreater(regions["stumbling"]["counted_entries"], 200)
 
 
 def add_tests():
