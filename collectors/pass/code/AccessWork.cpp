@@ -14,6 +14,7 @@
 
 #include "llvm/Support/raw_ostream.h"
 
+#include <numeric>
 #include <optional>
 
 using namespace llvm;
@@ -96,6 +97,18 @@ std::optional<unsigned> instructionsByRegister(const Instruction &I) {
     return std::nullopt;
 }
 
+// The registers that a value takes. Code generation takes structures and arrays apart, so targets only know their
+// elements.
+unsigned registersOf(Type *T, const TargetTransformInfo &Costs) {
+    if (auto *Structure = dyn_cast<StructType>(T))
+        return std::accumulate(Structure->element_begin(), Structure->element_end(), 0u,
+                               [&](unsigned Sum, Type *Element) { return Sum + registersOf(Element, Costs); });
+    if (auto *Array = dyn_cast<ArrayType>(T))
+        return std::min<uint64_t>(Array->getNumElements() * registersOf(Array->getElementType(), Costs), MostWork);
+    bool IsNumber = T->isIntOrIntVectorTy() || T->isFPOrFPVectorTy() || T->isPtrOrPtrVectorTy();
+    return IsNumber ? std::max(Costs.getNumberOfParts(T), 1u) : 1;
+}
+
 // The address of an element that a loop's variable counts: code generation counts the address instead.
 bool isCounted(const Instruction &I) {
     auto *Address = dyn_cast<GetElementPtrInst>(&I);
@@ -125,7 +138,7 @@ uint32_t workOf(const Instruction &I, const TargetTransformInfo &Costs) {
         return CallWork;
     if (std::optional<unsigned> ByRegister = instructionsByRegister(I)) {
         Type *Whole = isa<StoreInst, CmpInst>(I) ? I.getOperand(0)->getType() : I.getType();
-        return std::min(*ByRegister * std::max(Costs.getNumberOfParts(Whole), 1u), MostWork);
+        return std::min(*ByRegister * registersOf(Whole, Costs), MostWork);
     }
     InstructionCost Cost = Costs.getInstructionCost(&I, CostKind);
     uint32_t Instructions = 0;

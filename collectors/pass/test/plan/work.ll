@@ -89,3 +89,15 @@ define void @products(ptr %p, <2 x i64> %x, i64 %y) {
   store i64 %b, ptr %p
   ret void
 }
+
+; Structures and arrays are loaded and stored by their elements. The last one comes with the return.
+define void @wholes(ptr %from, ptr %to) {
+; CHECK: work 0: 2 instructions, from elsewhere
+; CHECK-NEXT: work 1: 2 instructions, from elsewhere
+; CHECK-NEXT: work 2: 9 instructions, from elsewhere
+; CHECK-LABEL: function wholes
+  %pair = load { i64, i32 }, ptr %from
+  store { i64, i32 } %pair, ptr %to
+  store [2 x { <16 x i8>, [3 x float] }] zeroinitializer, ptr %from
+  ret void
+}
