@@ -11,8 +11,8 @@ use crate::flow;
 use crate::machine;
 use crate::module::ModulePayload;
 use crate::table::{
-    Count, Operation, Segment, Table, TableBlocks, TableChecksum, TableError, TableFunction, TableLocation,
-    TableStep, TableType, SEEN_REGISTERS, STREAM_REGISTERS,
+    Count, Extent, Operation, Segment, Table, TableBlocks, TableChecksum, TableError, TableFunction,
+    TableLocation, TableStep, TableType, SEEN_REGISTERS, STREAM_REGISTERS,
 };
 use crate::{
     AllocationSiteId, FunctionId, Location, LocationId, MemberLayout, Module, ModuleId, Program, SiteId,
@@ -467,7 +467,7 @@ impl Program {
         let mut position = 0;
         while let Some(zeros) = section[position..].iter().position(|byte| *byte != 0) {
             position += zeros;
-            let parsed = Table::parse_front(&section[position..]).map_err(|mut error| {
+            let parsed = Table::parse_front(&section[position..], Extent::Whole).map_err(|mut error| {
                 error.position += position as u64;
                 error
             })?;

@@ -1,7 +1,7 @@
 //! The payload of a module chunk (`docs/format.md`, section 1.3).
 
 use crate::bytes::{u16_at, u64_at};
-use crate::table::{flag, Cursor, Table, TableError, TABLE_HEADER_LENGTH};
+use crate::table::{flag, Cursor, Extent, Segment, Table, TableError, TABLE_HEADER_LENGTH};
 
 /// Ids of segments stay below this.
 const SEGMENT_ID_LIMIT: u64 = 1 << 24;
@@ -82,44 +82,53 @@ impl<'a> ModulePayload<'a> {
 
     /// Parses the table and compares it with what the module says of it.
     pub(crate) fn parse_table(&self) -> Result<Table, TableError> {
-        let error = |what: String| TableError {
+        let table = self.parse_extent(Extent::Whole)?;
+        match table.symbols.len() == self.symbol_addresses.len() {
+            true => Ok(table),
+            false => Err(self.error(format!(
+                "{} symbols, where the table has {}",
+                self.symbol_addresses.len(),
+                table.symbols.len()
+            ))),
+        }
+    }
+
+    /// The segments of the table, of whose operations only the roots.
+    pub(crate) fn parse_records(&self) -> Result<Vec<Segment>, TableError> {
+        Ok(self.parse_extent(Extent::Records)?.segments)
+    }
+
+    fn error(&self, what: String) -> TableError {
+        TableError {
             position: self.table_position,
             what,
-        };
-        let parsed = Table::parse_front(self.table).map_err(|mut error| {
+        }
+    }
+
+    fn parse_extent(&self, extent: Extent) -> Result<Table, TableError> {
+        let parsed = Table::parse_front(self.table, extent).map_err(|mut error| {
             error.position += self.table_position;
             error
         })?;
         let table = parsed.table;
         if parsed.length != self.table.len() {
-            return Err(error(format!(
+            return Err(self.error(format!(
                 "{} bytes of table in {}",
                 parsed.length,
                 self.table.len()
             )));
         }
         if parsed.key != self.key {
-            return Err(error("the module's key is not its table's".into()));
+            return Err(self.error("the module's key is not its table's".into()));
         }
-        self.check_counts(&table).map_err(error)?;
-        Ok(table)
-    }
-
-    fn check_counts(&self, table: &Table) -> Result<(), String> {
-        let (segments, symbols) = (table.segments.len(), table.symbols.len());
+        let segments = table.segments.len();
         if segments != self.segment_count as usize {
-            return Err(format!(
+            return Err(self.error(format!(
                 "{} segments, where the table has {segments}",
                 self.segment_count
-            ));
+            )));
         }
-        if symbols != self.symbol_addresses.len() {
-            return Err(format!(
-                "{} symbols, where the table has {symbols}",
-                self.symbol_addresses.len()
-            ));
-        }
-        Ok(())
+        Ok(table)
     }
 }
 

@@ -31,13 +31,12 @@ impl Module {
 }
 
 impl RecordShapes {
-    /// Takes the payload of a module's chunk. Records of a module that a reader would refuse are not split.
+    /// Takes the payload of a module's chunk. Records of a module whose segments a reader would refuse are not split.
     pub(crate) fn add(&self, payload: &[u8]) {
         let parsed = ModulePayload::parse(payload).and_then(|module| {
-            let segments = module.parse_table()?.segments;
             Ok(Module {
                 first_id: module.first_segment,
-                segments,
+                segments: module.parse_records()?,
             })
         });
         let Ok(module) = parsed else { return };

@@ -34,6 +34,7 @@ pub use operation::{AllocatedBlock, Encoding, Expression, Operation, Term};
 
 pub(crate) use cursor::Cursor;
 pub(crate) use local_ids::find_local;
+pub(crate) use parse::Extent;
 
 use crate::bytes::{u32_at, u64_at};
 use crate::{

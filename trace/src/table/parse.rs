@@ -8,6 +8,9 @@ use super::*;
 
 type Result<T> = std::result::Result<T, TableError>;
 
+/// Entries of a list for which there is room before the first one is read.
+const MOST_EXPECTED_ENTRIES: usize = 1 << 12;
+
 /// A table and where it ends.
 pub(crate) struct Parsed {
     pub(crate) table: Table,
@@ -17,13 +20,22 @@ pub(crate) struct Parsed {
     pub(crate) length: usize,
 }
 
+/// How much of a table is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    Whole,
+    /// Functions and segments, of whose operations only the roots: how long records are and what they hold. What follows
+    /// the segments isn't looked at. A recorder needs no more, and large tables take it a tenth of the time so.
+    Records,
+}
+
 impl Table {
     /// Reads the table with which `bytes` start.
     pub fn parse(bytes: &[u8]) -> Result<Table> {
-        Ok(Table::parse_front(bytes)?.table)
+        Ok(Table::parse_front(bytes, Extent::Whole)?.table)
     }
 
-    pub(crate) fn parse_front(bytes: &[u8]) -> Result<Parsed> {
+    pub(crate) fn parse_front(bytes: &[u8], extent: Extent) -> Result<Parsed> {
         let mut cursor = Cursor::new(bytes);
         if cursor.take(8, "magic")? != TABLE_MAGIC {
             return Err(TableError {
@@ -57,19 +69,16 @@ impl Table {
         parser.table.oracle = flags & flag::ORACLE != 0;
         parser.table.calls = flags & flag::CALLS != 0;
         parser.table.order = flags & flag::ORDER != 0;
-        parser.body(flags).map_err(|mut error| {
+        let body = match extent {
+            Extent::Whole => parser.body(flags),
+            Extent::Records => parser.records(),
+        };
+        body.map_err(|mut error| {
             error.position += TABLE_HEADER_LENGTH as u64;
             error
         })?;
-        let counted = parser
-            .table
-            .blocks
-            .as_ref()
-            .map_or(0, |blocks| blocks.counter_count);
-        if counters != counted {
-            return cursor.error(format!(
-                "the header says {counters} counters, the table {counted}"
-            ));
+        if extent == Extent::Whole {
+            check_counters(&cursor, counters, &parser.table)?;
         }
         Ok(Parsed {
             table: parser.table,
@@ -79,9 +88,30 @@ impl Table {
     }
 }
 
+fn check_counters(cursor: &Cursor, counters: u32, table: &Table) -> Result<()> {
+    let counted = table.blocks.as_ref().map_or(0, |blocks| blocks.counter_count);
+    match counters == counted {
+        true => Ok(()),
+        false => cursor.error(format!(
+            "the header says {counters} counters, the table {counted}"
+        )),
+    }
+}
+
+/// How many entries of a list have been read, kept or not.
+#[derive(Default)]
+pub(super) struct Lengths {
+    strings: usize,
+    pub(super) symbols: usize,
+    pub(super) locations: usize,
+    pub(super) sites: usize,
+    pub(super) allocation_sites: usize,
+}
+
 pub(super) struct Parser<'a> {
     pub(super) cursor: Cursor<'a>,
     pub(super) table: Table,
+    pub(super) lengths: Lengths,
     /// The format's.
     version: u16,
     /// The window of the function whose segment is being read.
@@ -95,16 +125,23 @@ impl<'a> Parser<'a> {
         Parser {
             cursor: Cursor::new(bytes),
             table: Table::default(),
+            lengths: Lengths::default(),
             version,
             window: 0,
             loop_depth: 0,
         }
+    }
+
+    fn text_bytes(&mut self) -> Result<&'a [u8]> {
+        let length = self.cursor.varint("length of a string")?;
+        self.cursor.take(length, "string")
     }
 }
 
 impl Parser<'_> {
     pub(super) fn strings(&mut self) -> Result<()> {
         self.table.strings = self.list(1, "strings", Self::text)?;
+        self.lengths.strings = self.table.strings.len();
         match self.table.strings.first() {
             Some(first) if first.is_empty() => Ok(()),
             _ => self.cursor.error("string 0 is not empty"),
@@ -117,10 +154,13 @@ impl Parser<'_> {
         self.table.producer = self.string()?;
         // A symbol's location stands in a later list.
         self.table.symbols = self.list(4, "symbols", Self::symbol)?;
+        self.lengths.symbols = self.table.symbols.len();
         self.locations()?;
         self.table.functions = self.list(11, "functions", Self::function)?;
         self.table.sites = self.list(11, "sites", Self::site)?;
+        self.lengths.sites = self.table.sites.len();
         self.table.allocation_sites = self.list(8, "allocation sites", Self::allocation_site)?;
+        self.lengths.allocation_sites = self.table.allocation_sites.len();
         self.table.segments = self.list(4, "segments", Self::segment)?;
         self.structures()?;
         if flags & flag::COUNTS != 0 {
@@ -153,6 +193,37 @@ impl Parser<'_> {
         self.check_functions()
     }
 
+    /// The part of the body that tells what records look like.
+    fn records(&mut self) -> Result<()> {
+        self.lengths.strings = self.pass(1, "strings", Self::text_bytes)?;
+        self.string()?;
+        self.string()?;
+        self.lengths.symbols = self.pass(4, "symbols", Self::symbol)?;
+        self.lengths.locations = self.cursor.count(5, "locations")?;
+        for index in 0..self.lengths.locations {
+            self.location_entry(index)?;
+        }
+        self.table.functions = self.list(11, "functions", Self::function)?;
+        self.lengths.sites = self.pass(11, "sites", Self::site)?;
+        self.lengths.allocation_sites = self.pass(8, "allocation sites", Self::allocation_site)?;
+        self.table.segments = self.list(4, "segments", Self::segment_roots)?;
+        self.check_functions()
+    }
+
+    /// Reads a list of which nothing is kept but its length.
+    fn pass<T>(
+        &mut self,
+        entry_length: usize,
+        what: &str,
+        entry: fn(&mut Self) -> Result<T>,
+    ) -> Result<usize> {
+        let count = self.cursor.count(entry_length, what)?;
+        for _ in 0..count {
+            entry(self)?;
+        }
+        Ok(count)
+    }
+
     pub(super) fn list<T>(
         &mut self,
         entry_length: usize,
@@ -160,12 +231,16 @@ impl Parser<'_> {
         entry: fn(&mut Self) -> Result<T>,
     ) -> Result<Vec<T>> {
         let count = self.cursor.count(entry_length, what)?;
-        (0..count).map(|_| entry(self)).collect()
+        // A hostile count takes little memory before an entry is missing.
+        let mut entries = Vec::with_capacity(count.min(MOST_EXPECTED_ENTRIES));
+        for _ in 0..count {
+            entries.push(entry(self)?);
+        }
+        Ok(entries)
     }
 
     fn text(&mut self) -> Result<String> {
-        let length = self.cursor.varint("length of a string")?;
-        let bytes = self.cursor.take(length, "string")?;
+        let bytes = self.text_bytes()?;
         match std::str::from_utf8(bytes) {
             Ok(text) => Ok(text.to_owned()),
             Err(_) => self.cursor.error("a string is not UTF-8"),
@@ -173,11 +248,11 @@ impl Parser<'_> {
     }
 
     pub(super) fn string(&mut self) -> Result<u32> {
-        self.cursor.below(self.table.strings.len(), "string")
+        self.cursor.below(self.lengths.strings, "string")
     }
 
     pub(super) fn location(&mut self) -> Result<u32> {
-        self.cursor.below(self.table.locations.len(), "location")
+        self.cursor.below(self.lengths.locations, "location")
     }
 
     fn symbol(&mut self) -> Result<TableSymbol> {
@@ -192,22 +267,27 @@ impl Parser<'_> {
     pub(super) fn locations(&mut self) -> Result<()> {
         let count = self.cursor.count(5, "locations")?;
         for index in 0..count {
-            let location = TableLocation {
-                function: self.string()?,
-                file: self.string()?,
-                line: self.cursor.number("line")?,
-                column: self.cursor.number("column")?,
-                parent: self
-                    .cursor
-                    .below(index + 1, "parent of a location")?
-                    .checked_sub(1),
-            };
+            let location = self.location_entry(index)?;
             self.table.locations.push(location);
         }
+        self.lengths.locations = count;
         match self.table.locations.first() {
             Some(first) if *first == TableLocation::default() => Ok(()),
             _ => self.cursor.error("location 0 is not the unknown location"),
         }
+    }
+
+    fn location_entry(&mut self, index: usize) -> Result<TableLocation> {
+        Ok(TableLocation {
+            function: self.string()?,
+            file: self.string()?,
+            line: self.cursor.number("line")?,
+            column: self.cursor.number("column")?,
+            parent: self
+                .cursor
+                .below(index + 1, "parent of a location")?
+                .checked_sub(1),
+        })
     }
 
     fn function(&mut self) -> Result<TableFunction> {
@@ -337,12 +417,20 @@ impl Parser<'_> {
     }
 
     fn segment(&mut self) -> Result<Segment> {
+        self.segment_of(Self::operations)
+    }
+
+    fn segment_roots(&mut self) -> Result<Segment> {
+        self.segment_of(Self::roots)
+    }
+
+    fn segment_of(&mut self, operations: fn(&mut Self, u32) -> Result<Vec<Operation>>) -> Result<Segment> {
         let function = self.function_index()?;
         let local_id = self.cursor.below(1 << 16, "local id")? as u16;
         let record_length = self.cursor.number("record length")?;
         let registers = self.table.functions[function as usize].register_count;
         self.window = self.table.functions[function as usize].window;
-        let operations = self.operations(registers)?;
+        let operations = operations(self, registers)?;
         self.check_record_length(record_length, &operations)?;
         Ok(Segment {
             function,

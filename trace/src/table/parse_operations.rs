@@ -7,6 +7,9 @@ use crate::{Synchronisation, ValueForm, ValueShape, MAX_VALUE_BITS};
 
 type Result<T> = std::result::Result<T, TableError>;
 
+/// Operations for which there is room before the first one is read.
+const MOST_EXPECTED_OPERATIONS: usize = 64;
+
 impl Parser<'_> {
     fn register(&mut self, registers: u32) -> Result<u32> {
         self.cursor.below(registers as usize, "register")
@@ -16,7 +19,7 @@ impl Parser<'_> {
         let head = self.cursor.varint("expression")?;
         let symbol = match head & 1 {
             0 => None,
-            _ => Some(self.cursor.below(self.table.symbols.len(), "symbol")?),
+            _ => Some(self.cursor.below(self.lengths.symbols, "symbol")?),
         };
         let constant = self.cursor.svarint("constant")?;
         let terms = head >> 1;
@@ -39,21 +42,34 @@ impl Parser<'_> {
     }
 
     fn site_index(&mut self) -> Result<u32> {
-        self.cursor.below(self.table.sites.len(), "site")
+        self.cursor.below(self.lengths.sites, "site")
     }
 
     fn allocation_site_index(&mut self) -> Result<u32> {
         self.cursor
-            .below(self.table.allocation_sites.len(), "allocation site")
+            .below(self.lengths.allocation_sites, "allocation site")
     }
 
     pub(super) fn operations(&mut self, registers: u32) -> Result<Vec<Operation>> {
         let count = self.cursor.count(1, "operations")?;
-        let operations: Vec<Operation> = (0..count)
-            .map(|_| self.operation(registers))
-            .collect::<Result<_>>()?;
+        let mut operations = Vec::with_capacity(count.min(MOST_EXPECTED_OPERATIONS));
+        for _ in 0..count {
+            operations.push(self.operation(registers)?);
+        }
         self.check_values(&operations)?;
         Ok(operations)
+    }
+
+    /// Of operations only the roots, which stand outside of loops.
+    pub(super) fn roots(&mut self, registers: u32) -> Result<Vec<Operation>> {
+        let mut roots = Vec::new();
+        for _ in 0..self.cursor.count(1, "operations")? {
+            let operation = self.operation(registers)?;
+            if matches!(operation, Operation::Root { .. }) {
+                roots.push(operation);
+            }
+        }
+        Ok(roots)
     }
 
     /// A value stands after its access, and no other access between.
@@ -141,7 +157,7 @@ impl Parser<'_> {
         };
         Ok(Operation::Order {
             synchronisation,
-            location: self.cursor.below(self.table.locations.len(), "location")?,
+            location: self.cursor.below(self.lengths.locations, "location")?,
             address: self.expression(registers)?,
             stamp: self.expression(registers)?,
         })
