@@ -107,7 +107,7 @@ fn reader(segments: &[Segment]) -> ColumnReader {
     reader
 }
 
-fn writer(segments: &[Segment]) -> ColumnWriter {
+fn table(segments: &[Segment]) -> Table {
     let function_count = segments
         .iter()
         .map(|segment| segment.function + 1)
@@ -126,15 +126,18 @@ fn writer(segments: &[Segment]) -> ColumnWriter {
             ..TableFunction::default()
         }
     });
-    let table = Table {
+    Table {
         strings: vec![String::new()],
         locations: vec![Default::default()],
         functions: functions.collect(),
         segments: segments.to_vec(),
         ..Table::default()
-    };
+    }
+}
+
+fn writer(segments: &[Segment]) -> ColumnWriter {
     let modules = RecordShapes::default();
-    modules.add(&encode_module(FIRST_ID, 0, &[], &table));
+    modules.add(&encode_module(FIRST_ID, 0, &[], &table(segments)));
     ColumnWriter::new(modules)
 }
 
@@ -312,6 +315,26 @@ fn records_of_an_unknown_module_are_not_split() {
         &mut bytes
     ));
     assert!(bytes.is_empty());
+}
+
+#[test]
+fn a_large_table_is_read_once_many_records_came() {
+    let segments = [segment(0, 1, &[8])];
+    let table = Table {
+        strings: vec![String::new(), "x".repeat(1 << 19)],
+        ..table(&segments)
+    };
+    let payload = encode_module(FIRST_ID, 0, &[], &table);
+    let modules = RecordShapes::default();
+    modules.add(&payload);
+    let mut writer = ColumnWriter::new(modules);
+    let records = records(&segments, &[(0, 0, 1, 0); 1 << 15]);
+    let mut stored = Vec::new();
+    let unsplit = (0..)
+        .take_while(|_| !append(&mut writer, &records, &mut stored))
+        .count();
+    assert_eq!(unsplit, (16 * payload.len()).div_ceil(records.len()) - 1);
+    assert_eq!(read(&segments, &stored, records.len()).unwrap(), records);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Splits payloads of records.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use crate::encoding_times::Stopwatch;
 use crate::module::ModulePayload;
@@ -12,10 +12,29 @@ use super::shapes::Shapes;
 use super::split::{split, Columns};
 
 /// The modules of a trace as far as they were written, shared by the encoders of its chunks.
+///
+/// Tables of large programs take a tenth of a second to read, and programs that soon end would wait for that. So records
+/// of such a module are split only when so many have come that reading its table hardly counts.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RecordShapes {
     modules: Arc<RwLock<Vec<Arc<Module>>>>,
+    unread: Arc<Mutex<Unread>>,
 }
+
+/// Payloads of modules whose tables weren't read yet.
+#[derive(Debug, Default)]
+struct Unread {
+    payloads: Vec<Vec<u8>>,
+    /// Of these payloads.
+    bytes: usize,
+    /// Of records since one of them came.
+    record_bytes: usize,
+}
+
+/// Payloads of modules that are read at once have at most so many bytes.
+const MOST_BYTES_AT_ONCE: usize = 1 << 18;
+/// Reading a byte of a packed table takes as long as encoding a few bytes of records.
+const RECORDS_FOR_TABLES: usize = 16;
 
 #[derive(Debug)]
 struct Module {
@@ -30,9 +49,33 @@ impl Module {
     }
 }
 
+impl Unread {
+    /// The payloads that are to be read, after so many more bytes of records.
+    fn due(&mut self, record_bytes: usize) -> Vec<Vec<u8>> {
+        if self.payloads.is_empty() {
+            return Vec::new();
+        }
+        self.record_bytes += record_bytes;
+        match self.record_bytes / RECORDS_FOR_TABLES >= self.bytes {
+            true => std::mem::take(self).payloads,
+            false => Vec::new(),
+        }
+    }
+}
+
 impl RecordShapes {
-    /// Takes the payload of a module's chunk. Records of a module whose segments a reader would refuse are not split.
+    /// Takes the payload of a module's chunk.
     pub(crate) fn add(&self, payload: &[u8]) {
+        if payload.len() <= MOST_BYTES_AT_ONCE {
+            return self.read(payload);
+        }
+        let mut unread = self.unread.lock().unwrap_or_else(PoisonError::into_inner);
+        unread.payloads.push(payload.to_vec());
+        unread.bytes += payload.len();
+    }
+
+    /// Records of a module whose segments a reader would refuse are not split.
+    fn read(&self, payload: &[u8]) {
         let parsed = ModulePayload::parse(payload).and_then(|module| {
             Ok(Module {
                 first_id: module.first_segment,
@@ -48,8 +91,12 @@ impl RecordShapes {
         }
     }
 
-    /// The modules from number `known` on.
-    fn from(&self, known: usize) -> Vec<Arc<Module>> {
+    /// The modules from number `known` on, for the next records, which have so many bytes.
+    fn from(&self, known: usize, record_bytes: usize) -> Vec<Arc<Module>> {
+        let mut unread = self.unread.lock().unwrap_or_else(PoisonError::into_inner);
+        let due = unread.due(record_bytes);
+        drop(unread);
+        due.iter().for_each(|payload| self.read(payload));
         let modules = self.modules.read().unwrap_or_else(PoisonError::into_inner);
         modules.get(known..).unwrap_or_default().to_vec()
     }
@@ -136,7 +183,7 @@ impl ColumnWriter {
 
     /// Splits the records into `columns`, and packs the small entries. Returns the bytes of the payload that were split.
     fn split(&mut self, payload: &[u8]) -> usize {
-        for module in self.modules.from(self.known_modules) {
+        for module in self.modules.from(self.known_modules, payload.len()) {
             self.shapes.add(module.first_id, &module.segments);
             self.known_modules += 1;
         }
