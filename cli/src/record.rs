@@ -221,6 +221,43 @@ mod tests {
     }
 
     #[test]
+    fn recording_begins_after_a_time_or_after_so_many_accesses() {
+        let windows = |start: &str| parse(&format!("--start-after {start} -- p")).windows;
+        assert_eq!(windows("5s").start_after, Some(Duration::from_secs(5)));
+        assert_eq!(windows("5s").start_after_accesses, None);
+        let numbers = [
+            ("7acc", 7),
+            ("500Kacc", 500_000),
+            ("10Macc", 10_000_000),
+            ("2Gacc", 2_000_000_000),
+        ];
+        for (text, number) in numbers {
+            assert_eq!(windows(text).start_after_accesses, Some(number));
+            assert_eq!(windows(text).start_after, None);
+        }
+    }
+
+    #[test]
+    fn a_flight_recorder_follows_the_greatest_size() {
+        let both = |line: &str| {
+            let options = parse(line);
+            (
+                options.windows.most_bytes,
+                options.flight.map(|flight| flight.most_bytes),
+            )
+        };
+        assert_eq!(both("--max-size 1G -- p"), (Some(1 << 30), None));
+        assert_eq!(
+            both("--max-size 1G --on-max flight -- p"),
+            (Some(1 << 30), Some(USUAL_FLIGHT))
+        );
+        assert_eq!(
+            both("--max-size 1G --on-max flight --flight 8M -- p"),
+            (Some(1 << 30), Some(8 << 20))
+        );
+    }
+
+    #[test]
     fn forms_of_reports_belong_to_live_analyses() {
         let words = ["trackway", "record", "--top", "3", "--", "p"];
         let Verb::Record(arguments) = CommandLine::parse_from(words).verb else {

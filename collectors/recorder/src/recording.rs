@@ -124,8 +124,8 @@ impl Recording<'_, '_> {
         heeded
     }
 
-    /// In a session, notes the processes that execute another program by now: they keep neither the recorder's memory nor
-    /// what they had recorded. Only such can have done that from which nothing comes.
+    /// In a session, notes the processes that execute another program by now, and so have lost the recorder's memory. To be
+    /// called while nothing comes from the program, since looking costs it a lock.
     fn note_execs(&mut self) {
         let mut pids: Vec<u32> = self.collector.processes.watched().collect();
         if self.end.get().is_none() && !pids.contains(&self.program.pid) {

@@ -110,3 +110,39 @@ impl Beginning {
         (fields, encode_marks(&[mark]))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trackway_trace::plain_chunk;
+
+    fn chunk(kind: ChunkKind, sequence: u64, first_ns: u64) -> Chunk<'static> {
+        let fields = ChunkFields {
+            sequence,
+            first_ns,
+            last_ns: first_ns + 5,
+            ..ChunkFields::new(kind)
+        };
+        plain_chunk(&fields, &[0; 16]).unwrap()
+    }
+
+    #[test]
+    fn what_is_kept_is_numbered_anew() {
+        let mut beginning = Beginning::default();
+        let kept = |beginning: &mut Beginning, kind, sequence, first_ns| {
+            let kept = beginning.kept(chunk(kind, sequence, first_ns));
+            kept.map(|chunk| chunk.header.sequence)
+        };
+        assert_eq!(kept(&mut beginning, ChunkKind::Start, 0, 1), Some(0));
+        assert_eq!(kept(&mut beginning, ChunkKind::Records, 0, 1), None);
+        beginning.end_at(50);
+        // A buffer that its thread took before.
+        assert_eq!(kept(&mut beginning, ChunkKind::Records, 1, 49), None);
+        assert_eq!(kept(&mut beginning, ChunkKind::Records, 2, 50), Some(0));
+        assert_eq!(kept(&mut beginning, ChunkKind::Records, 3, 60), Some(1));
+        assert_eq!(kept(&mut beginning, ChunkKind::Gap, 4, 60), Some(0));
+        assert_eq!(kept(&mut beginning, ChunkKind::OracleSummary, 0, 60), None);
+        assert_eq!(kept(&mut beginning, ChunkKind::Marks, 0, 60), Some(0));
+        assert_eq!(beginning.mark().0.sequence, 1);
+    }
+}

@@ -106,3 +106,55 @@ impl FirstPart {
         self.file.cancel();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trackway_trace::{plain_chunk, ChunkFields, Codec, Trace};
+
+    fn chunk(sequence: u64, flags: u16, first_ns: u64, last_ns: u64) -> Chunk<'static> {
+        let fields = ChunkFields {
+            sequence,
+            flags,
+            first_ns,
+            last_ns,
+            ..ChunkFields::new(ChunkKind::Records)
+        };
+        plain_chunk(&fields, &[1; 16]).unwrap()
+    }
+
+    #[test]
+    fn a_buffer_that_was_filled_before_and_after_the_end_is_in_both_parts() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t");
+        let mut part = FirstPart::new(FileSink::create(&path, false, Codec::None).unwrap());
+        let share = |part: &FirstPart, chunk: &Chunk| {
+            let share = part.share(&chunk.header);
+            (share.first_part, share.flight)
+        };
+        assert_eq!(share(&part, &chunk(0, 0, 10, 20)), (true, false));
+        part.append(&chunk(0, 0, 10, 20)).unwrap();
+        part.end_at(30);
+        for (begin, end, expected) in [
+            (15, 29, (true, false)),
+            (25, 31, (true, true)),
+            (30, 40, (false, true)),
+        ] {
+            assert_eq!(share(&part, &chunk(1, 0, begin, end)), expected);
+        }
+        // A copy for a snapshot, another one, and the whole; of a second buffer only a copy.
+        for (sequence, flags) in [(1, FLAG_TAIL), (1, FLAG_TAIL), (1, 0), (2, FLAG_TAIL)] {
+            part.append(&chunk(sequence, flags, 25, 31)).unwrap();
+        }
+        part.end(&EndInfo::default(), &mut ChunkEncoder::new(Codec::None).unwrap())
+            .unwrap();
+        part.finish().unwrap();
+        let trace = Trace::open(&path).unwrap();
+        let records = trace.chunks_of(ChunkKind::Records);
+        let stored: Vec<_> = records
+            .map(|chunk| (chunk.header.sequence, chunk.header.flags))
+            .collect();
+        assert_eq!(stored, [(0, 0), (1, 0), (2, FLAG_TAIL)]);
+        assert_eq!(trace.chunks().len(), 4);
+    }
+}
