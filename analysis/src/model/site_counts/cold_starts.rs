@@ -19,7 +19,7 @@ use crate::model::cache::{CacheGeometry, Caches};
 const MOST_WAYS: u32 = 64;
 /// So many observations of all sites are added to those of each.
 const PRIOR: f64 = 2.0;
-/// Of what happens so often in the mean, nothing is seen in one of twenty cases.
+/// What happens so often in the mean isn't seen at all in one of twenty cases.
 const UNSEEN_USES: f64 = 3.0;
 
 /// What was seen of a use of a line in a set.
