@@ -226,7 +226,7 @@ mod tests {
         // Open at the end.
         assert_eq!(
             within(&node(3, (3, 300), 0), &node(4, (3, 300), 1900)),
-            (1, 0 + 1, 100, vec![10])
+            (1, 1, 100, vec![10])
         );
         // Open all the time.
         assert_eq!(
