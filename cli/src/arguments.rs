@@ -219,15 +219,21 @@ pub struct WindowArguments {
     /// Begin without recording, until the program calls trackway_start() or `trackway control PID start` comes
     #[arg(long, conflicts_with_all = ["start_after", "bursts"])]
     pub paused: bool,
-    /// Record from then on, such as 5s or 200ms after the program's start
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
-    pub start_after: Option<Duration>,
+    /// Record from then on, such as 5s or 200ms after the program's start, or after so many accesses of all threads:
+    /// 500Kacc, 10Macc, 2Gacc. Until then accesses are recorded, counted and let go, which takes as much time as
+    /// recording, and no disk
+    #[arg(long, value_name = "TIME|ACCESSES", value_parser = parse_start)]
+    pub start_after: Option<StartAfter>,
     /// Record for that long; the program runs on
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, conflicts_with = "paused")]
     pub duration: Option<Duration>,
     /// Record until the trace has that many bytes, such as 2G; the program runs on
     #[arg(long, value_name = "SIZE", value_parser = parse_trace_size)]
     pub max_size: Option<u64>,
+    /// What happens then: recording stops, or goes on as with --flight, which says how much is kept [default: 256M]
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t = OnMax::Stop, requires = "max_size",
+          conflicts_with_all = ["paused", "start_after", "duration", "bursts", "only_regions", "to", "discard", "sample", "live", "allocations"])]
+    pub on_max: OnMax,
     /// Record for LENGTH in each period of EVERY, at a random time in it, such as 10ms/1s
     #[arg(long, value_name = "LENGTH/EVERY", value_parser = parse_bursts)]
     pub bursts: Option<Bursts>,
@@ -246,7 +252,7 @@ pub struct FlightArguments {
     /// program crashes, fails, calls trackway_snapshot(), or `trackway control PID snapshot` comes: to OUTPUT-1.trackway
     /// and so on
     #[arg(long, value_name = "SIZE|TIME", value_parser = parse_flight,
-          conflicts_with_all = ["paused", "start_after", "duration", "max_size", "bursts", "to", "discard", "sample", "live", "allocations"])]
+          conflicts_with_all = ["paused", "start_after", "duration", "bursts", "to", "discard", "sample", "live", "allocations"])]
     pub flight: Option<Flight>,
     /// Also when the program says by trackway_slow(NS) that something took that long, such as 5ms
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, requires = "flight")]
@@ -282,13 +288,57 @@ impl WindowArguments {
     pub fn options(&self) -> WindowOptions {
         WindowOptions {
             paused: self.paused,
-            start_after: self.start_after,
+            start_after: match self.start_after {
+                Some(StartAfter::Time(time)) => Some(time),
+                _ => None,
+            },
+            start_after_accesses: match self.start_after {
+                Some(StartAfter::Accesses(accesses)) => Some(accesses),
+                _ => None,
+            },
             duration: self.duration,
             most_bytes: self.max_size,
             bursts: self.bursts,
             only_regions: self.only_regions.clone(),
         }
     }
+}
+
+/// What happens when the trace has its greatest size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum OnMax {
+    Stop,
+    Flight,
+}
+
+/// What passes before recording begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StartAfter {
+    Time(Duration),
+    Accesses(u64),
+}
+
+/// Accesses have a word of their own, since 10M are ten months for `humantime`.
+fn parse_start(text: &str) -> Result<StartAfter, String> {
+    let Some(number) = text.strip_suffix("acc") else {
+        let time = humantime::parse_duration(text);
+        return time
+            .map(StartAfter::Time)
+            .map_err(|error| format!("{error}; expected a time, such as 5s, or accesses, such as 10Macc"));
+    };
+    let units = [('K', 1_000), ('M', 1_000_000), ('G', 1_000_000_000)];
+    let unit = units.iter().find(|(letter, _)| number.ends_with(*letter));
+    let (digits, factor) = unit.map_or((number, 1), |(letter, factor)| {
+        (number.trim_end_matches(*letter), *factor)
+    });
+    let accesses = digits
+        .parse::<u64>()
+        .ok()
+        .and_then(|count| count.checked_mul(factor));
+    accesses
+        .filter(|count| *count > 0)
+        .map(StartAfter::Accesses)
+        .ok_or_else(|| "expected a number of accesses, such as 500Kacc, 10Macc or 2Gacc".to_owned())
 }
 
 fn parse_region_glob(text: &str) -> Result<String, String> {

@@ -6,13 +6,17 @@ use std::process::ExitCode;
 
 use trackway_driver::Installation;
 use trackway_recorder::{
-    record, sample_process, AllocationTracer, Compression, Output, RecordOptions, Route, WhenFull,
+    record, sample_process, AllocationTracer, Compression, Flight, Output, RecordOptions, Route, WhenFull,
+    WindowOptions,
 };
 use trackway_recording::{buffer_size, conclude, counts, Telling};
 
-use crate::arguments::{Codec, OnFull, RecordArguments};
+use crate::arguments::{Codec, FlightArguments, OnFull, OnMax, RecordArguments, WindowArguments};
 use crate::failure::Failure;
 use crate::{live, output};
+
+/// Bytes of encoded records that a recording keeps after its greatest size.
+const USUAL_FLIGHT: u64 = 256 << 20;
 
 /// Ends with the program's status. It reports a failed start itself, since the statuses differ.
 pub fn run(arguments: RecordArguments) -> Result<ExitCode, Failure> {
@@ -84,11 +88,11 @@ fn options(arguments: RecordArguments) -> Result<RecordOptions, Failure> {
     options.buffer_size = buffer_size(&options.program, arguments.buffer_size);
     arguments.sampling.apply(&arguments.sampled, &mut options)?;
     options.windows = arguments.windows.options();
-    if options.windows.has_any() && options.sampling.is_none() && counts(&options.program) {
+    if has_windows_of_records(&options.windows) && options.sampling.is_none() && counts(&options.program) {
         return Err(Failure::new(
-            "--paused, --start-after, --duration, --max-size, --bursts and --only-region switch what is recorded or \
-             sampled: programs that count do so from start to end; mark what is to be counted \
-             (docs/how-to/count-regions.md)",
+            "--max-size, --bursts, --only-region and --start-after with a number of accesses are for what is recorded or \
+             sampled. Programs that count have --paused, --start-after with a time, --duration and `trackway control`; \
+             or mark what is to be counted (docs/how-to/count-regions.md)",
         ));
     }
     let counts = options.count_every > 0 || options.count_cost_millionths > 0;
@@ -97,7 +101,13 @@ fn options(arguments: RecordArguments) -> Result<RecordOptions, Failure> {
             "--pid: programs that count are recorded from their start only; add --sample to sample the process",
         ));
     }
-    options.flight = arguments.flight.options();
+    options.flight = flight(&arguments.flight, &arguments.windows)?;
+    let is_not_counted = options.sampling.is_some() || arguments.discard || options.windows.bursts.is_some();
+    if options.windows.start_after_accesses.is_some() && is_not_counted {
+        return Err(Failure::new(
+            "--start-after: with --sample, --bursts or --discard no accesses are counted: name a time, such as 5s",
+        ));
+    }
     options.buffer_count = arguments.buffers;
     options.workers = arguments.workers.unwrap_or(options.workers);
     options.measures = arguments.stats;
@@ -107,6 +117,30 @@ fn options(arguments: RecordArguments) -> Result<RecordOptions, Failure> {
         options.progress = |message| output::say(message);
     }
     Ok(options)
+}
+
+/// Whether the options ask for windows that programs that count don't have.
+fn has_windows_of_records(windows: &WindowOptions) -> bool {
+    windows.most_bytes.is_some()
+        || windows.bursts.is_some()
+        || windows.start_after_accesses.is_some()
+        || !windows.only_regions.is_empty()
+}
+
+/// What `--flight`, or `--max-size` with `--on-max flight`, asks for.
+fn flight(flight: &FlightArguments, windows: &WindowArguments) -> Result<Option<Flight>, Failure> {
+    let asked = flight.options();
+    match (windows.max_size, windows.on_max) {
+        (Some(_), OnMax::Stop) if asked.is_some() => Err(Failure::new(
+            "--flight keeps the newest accesses and --max-size the first ones: to have both, add --on-max flight",
+        )),
+        (Some(_), OnMax::Flight) => Ok(Some(asked.unwrap_or(Flight {
+            most_bytes: USUAL_FLIGHT,
+            longest: None,
+            slower_than: None,
+        }))),
+        _ => Ok(asked),
+    }
 }
 
 /// `PROGRAM.trackway` in the present folder.
@@ -183,6 +217,43 @@ mod tests {
         assert_eq!(
             (options.output, options.compression),
             (Output::Discard, Compression::None)
+        );
+    }
+
+    #[test]
+    fn recording_begins_after_a_time_or_after_so_many_accesses() {
+        let windows = |start: &str| parse(&format!("--start-after {start} -- p")).windows;
+        assert_eq!(windows("5s").start_after, Some(Duration::from_secs(5)));
+        assert_eq!(windows("5s").start_after_accesses, None);
+        let numbers = [
+            ("7acc", 7),
+            ("500Kacc", 500_000),
+            ("10Macc", 10_000_000),
+            ("2Gacc", 2_000_000_000),
+        ];
+        for (text, number) in numbers {
+            assert_eq!(windows(text).start_after_accesses, Some(number));
+            assert_eq!(windows(text).start_after, None);
+        }
+    }
+
+    #[test]
+    fn a_flight_recorder_follows_the_greatest_size() {
+        let both = |line: &str| {
+            let options = parse(line);
+            (
+                options.windows.most_bytes,
+                options.flight.map(|flight| flight.most_bytes),
+            )
+        };
+        assert_eq!(both("--max-size 1G -- p"), (Some(1 << 30), None));
+        assert_eq!(
+            both("--max-size 1G --on-max flight -- p"),
+            (Some(1 << 30), Some(USUAL_FLIGHT))
+        );
+        assert_eq!(
+            both("--max-size 1G --on-max flight --flight 8M -- p"),
+            (Some(1 << 30), Some(8 << 20))
         );
     }
 

@@ -283,6 +283,7 @@ enum trackway_mark_cause {
     TRACKWAY_BY_BURST = 4,
     TRACKWAY_BY_SIZE = 5,
     TRACKWAY_BY_REGION = 6, // of which the text is the name, where the window opens
+    TRACKWAY_BY_ACCESSES = 7,
 };
 
 // The recorder lives while `recorder_thread` is neither 0 nor has this bit (FUTEX_OWNER_DIED), which the kernel sets

@@ -64,6 +64,11 @@ static bool is_published(const struct stream *stream) {
     return true;
 }
 
+// It begins anew with its next record.
+static void forget(struct stream *stream) {
+    *stream = (struct stream){.next = stream->next, .rest = __trackway_no_room};
+}
+
 // The interrupted code will not go on. If it had records that only its registers knew of, they end the stream.
 static void abandon(struct stream *stream) {
     stream->frame = NULL;
@@ -76,7 +81,7 @@ static void abandon(struct stream *stream) {
     __trackway_hand_over(&stream->oracle, stream->oracle_room.begin, TRACKWAY_LAST);
     bool is_known = __trackway_holds(&stream->records, stream->rest.cursor);
     __trackway_hand_over(&stream->records, is_known ? stream->rest.cursor : NULL, TRACKWAY_ABANDONED);
-    *stream = (struct stream){.next = stream->next};
+    forget(stream);
 }
 
 static bool is_idle(struct thread *thread, const struct stream *stream) {
@@ -126,18 +131,22 @@ void __trackway_leave_stale(struct stream *stream, const unsigned char *cursor) 
     if (stream->records.buffer && !__trackway_holds(&stream->records, cursor)) {
         __trackway_hand_over(&stream->oracle, stream->oracle_room.begin, TRACKWAY_LAST);
         __trackway_hand_over(&stream->records, NULL, TRACKWAY_ABANDONED);
-        *stream = (struct stream){.next = stream->next};
+        forget(stream);
     }
     stream->below = lowest_of_waiting(thread);
 }
 
+// Code that waits for a buffer comes back with its stream in a register: that one is kept, however long it waits.
+static bool may_be_left(const struct stream *stream) { return stream->parked && !stream->busy; }
+
+// The thread goes on with another stream already.
 static void park(struct thread *thread, struct stream *parked) {
     parked->parked = ++thread->parkings;
     struct stream *oldest = parked;
     uint32_t count = 0;
     for (struct stream *stream = &thread->first; stream; stream = stream->next) {
-        count += stream->parked != 0;
-        if (stream->parked && stream->parked < oldest->parked)
+        count += may_be_left(stream);
+        if (may_be_left(stream) && stream->parked < oldest->parked)
             oldest = stream;
     }
     if (count > MOST_PARKED)
@@ -283,9 +292,9 @@ VISIBLE void __trackway_leave_handler(struct handler_frame *frame, const void *c
     keep_room(current_of(thread));
     if (interrupted == &lost || interrupted->frame == frame) {
         struct stream *next = stream_to_resume(thread, frame, __trackway_place_of(context));
+        resume(thread, next, frame);
         if (next != interrupted && interrupted != &lost && __trackway_is_on_alternate_stack(context, frame))
             park(thread, interrupted);
-        resume(thread, next, frame);
     } else
         // This process was forked by the handler, and what was interrupted would write to its parent's buffer.
         __trackway_detach();

@@ -144,9 +144,6 @@ fn warn_of_losses(summary: &RecordSummary, options: &RecordOptions) {
              recorder to start."
         ));
     }
-    if options.windows.has_any() && summary.counts.threads > 0 {
-        output::warn("THE COUNTS ARE OF THE WHOLE RUN: windows switch what is recorded or sampled, and not what counts.");
-    }
     if summary.interrupted {
         output::warn("recording was interrupted while recorded processes still ran");
     }
@@ -159,7 +156,7 @@ fn warn_of_lost_snapshots(snapshots: &SnapshotsSummary) {
             counted(snapshots.refused, "snapshot")
         ));
     }
-    if snapshots.written.is_empty() {
+    if snapshots.written.is_empty() && snapshots.first_part.is_none() {
         output::warn(
             "NOTHING WAS STORED: the program ended in order, and nobody asked for a snapshot (`trackway control PID \
              snapshot`, trackway_snapshot()).",
@@ -206,7 +203,7 @@ fn describe(summary: &RecordSummary, options: &RecordOptions, live: bool) -> Str
         format!("{place}: {records} in {seconds:.1} s{windows}, {dropped}")
     };
     if let Some(snapshots) = &summary.snapshots {
-        return describe_snapshots(snapshots, &records);
+        return describe_flight(snapshots, &records, options, &kept);
     }
     match &options.output {
         Output::File { path, .. } => kept(&path.display()),
@@ -232,6 +229,28 @@ fn parts(summary: &RecordSummary) -> String {
 fn in_windows(summary: &RecordSummary) -> String {
     let windows = summary.windows.map(|windows| counted(windows.into(), "window"));
     windows.map_or(String::new(), |windows| format!(" in {windows}"))
+}
+
+/// What the first part has, if there is one, and the snapshots.
+fn describe_flight(
+    snapshots: &SnapshotsSummary,
+    records: &str,
+    options: &RecordOptions,
+    kept: &dyn Fn(&dyn std::fmt::Display) -> String,
+) -> String {
+    let Output::File { path, .. } = &options.output else {
+        return describe_snapshots(snapshots, records);
+    };
+    match snapshots.first_part {
+        None => describe_snapshots(snapshots, records),
+        Some(None) => kept(&path.display()),
+        Some(Some(ns)) => format!(
+            "{}: all of the first {:.2} s; of later accesses only the newest were kept\n{}",
+            path.display(),
+            ns as f64 / 1e9,
+            describe_snapshots(snapshots, records)
+        ),
+    }
 }
 
 /// `prog-1.trackway: 65,536 bytes, complete for the last 2.50 s: signal 11 ended the program`, a line for each.

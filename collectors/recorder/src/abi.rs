@@ -56,6 +56,7 @@ pub const BY_TIME: u32 = 3;
 pub const BY_BURST: u32 = 4;
 pub const BY_SIZE: u32 = 5;
 pub const BY_REGION: u32 = 6;
+pub const BY_ACCESSES: u32 = 7;
 /// Bytes of the globs of regions.
 pub const REGION_GLOBS: usize = 252;
 

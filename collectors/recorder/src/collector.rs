@@ -1,6 +1,7 @@
 //! Takes the buffers that the program hands over and queues them as chunks.
 
 mod call_stacks;
+mod counted_windows;
 mod damage;
 mod definitions;
 mod description;
@@ -23,6 +24,7 @@ use trackway_names::ExecutedCode;
 use trackway_trace::{ChunkFields, ChunkKind, GapReason, StartInfo};
 
 use self::call_stacks::CallStacks;
+use self::counted_windows::CountedWindows;
 use self::definitions::{modules_of, Objects};
 use self::description::Description;
 use self::marks::MarksTaken;
@@ -83,9 +85,10 @@ pub struct Collector<'scope> {
     sequences: HashMap<u8, u64>,
     marks: MarksTaken,
     /// Windows are the recorder's own business, and no part of the trace.
-    pub keeps_newest: bool,
+    pub hides_windows: bool,
     /// The program goes on without the recorder.
     has_left: bool,
+    counted: CountedWindows,
     /// Why the program wants snapshots.
     pub wanted_snapshots: Vec<String>,
     /// Names of the regions that were counted.
@@ -142,8 +145,9 @@ impl<'scope> Collector<'scope> {
             thread_stacks: ThreadStacks::default(),
             sequences: HashMap::new(),
             marks: MarksTaken::default(),
-            keeps_newest: false,
+            hides_windows: false,
             has_left: false,
+            counted: CountedWindows::default(),
             wanted_snapshots: Vec::new(),
             regions: HashSet::new(),
             totals: Totals::default(),
@@ -188,6 +192,17 @@ impl<'scope> Collector<'scope> {
     /// Whether what was taken already takes so much memory that no more is to be taken yet.
     pub fn is_overloaded(&self) -> bool {
         self.queue.is_overloaded()
+    }
+
+    /// Accesses that were counted and not kept.
+    pub fn passed_accesses(&self) -> u64 {
+        self.queue.passed_accesses()
+    }
+
+    /// Another part of the recording begins at that time, with a window of its own: buffers that were taken earlier
+    /// belong to the part before.
+    pub fn begin_part(&mut self, from_ns: u64) {
+        self.queue.push_part(from_ns);
     }
 
     /// Bytes of the trace so far.

@@ -42,8 +42,9 @@ pub struct Output {
     jobs: Jobs,
     /// Bytes of queued payloads.
     waiting_bytes: AtomicUsize,
-    /// Bytes that were stored, for those who don't want to wait for the sink.
+    /// Bytes that were stored, and accesses that were not kept, for those who don't want to wait for the sink.
     stored_bytes: AtomicU64,
+    passed_accesses: AtomicU64,
     discard: bool,
     settings: Settings,
     pace: Mutex<Pace>,
@@ -70,6 +71,7 @@ impl Output {
             jobs: Jobs::default(),
             waiting_bytes: AtomicUsize::new(0),
             stored_bytes: AtomicU64::new(0),
+            passed_accesses: AtomicU64::new(0),
             discard,
             settings,
             pace: Mutex::default(),
@@ -111,13 +113,15 @@ impl Output {
         let written = timed(|| turns.sink.append(chunk));
         turns.next_ticket += 1;
         self.stored_bytes.store(turns.sink.stored_bytes(), Relaxed);
+        self.passed_accesses.store(turns.sink.passed_accesses(), Relaxed);
         self.turn_changed.notify_all();
         written
     }
 
-    fn snapshot_in_turn(&self, ticket: u64, request: SnapshotRequest) {
+    /// Tells the sink something when its turn has come.
+    fn in_turn(&self, ticket: u64, tell: impl FnOnce(&mut Sink)) {
         let mut turns = self.lock_in_turn(ticket);
-        turns.sink.snapshot(request);
+        tell(&mut turns.sink);
         turns.next_ticket += 1;
         self.turn_changed.notify_all();
     }
@@ -141,6 +145,11 @@ impl Queue<'_> {
         self.output.stored_bytes.load(Relaxed)
     }
 
+    /// Accesses that were counted and not kept.
+    pub fn passed_accesses(&self) -> u64 {
+        self.output.passed_accesses.load(Relaxed)
+    }
+
     pub fn push(&mut self, fields: ChunkFields, payload: Payload) {
         let held = payload.held_bytes();
         self.output.waiting_bytes.fetch_add(held, Relaxed);
@@ -150,6 +159,10 @@ impl Queue<'_> {
     /// Writes what was pushed so far, as far as a flight recorder still holds it.
     pub fn push_snapshot(&mut self, request: SnapshotRequest) {
         self.push_work(Work::Snapshot(request));
+    }
+
+    pub fn push_part(&mut self, from_ns: u64) {
+        self.push_work(Work::Part(from_ns));
     }
 
     fn push_work(&mut self, work: Work) {

@@ -147,7 +147,8 @@ fn record_to(
         source,
     })?;
     let encoders = encoders(options)?;
-    let mut sink = Sink::new(open()?, options.compression).map_err(trace_error)?;
+    let skips = options.windows.start_after_accesses.is_some();
+    let mut sink = Sink::new(open()?, options.compression, skips).map_err(trace_error)?;
     let impatience = Arc::new(AtomicBool::new(false));
     sink.heed(&impatience);
     let board = sink.snapshots();
@@ -194,7 +195,8 @@ fn record_to(
     let output = encoding::Output::new(sink, settings);
     let end = EndOfProgram::default();
     let control = ControlSocket::open_or_say(options.notify);
-    let mut snapshots = Snapshots::begin(options, board.clone(), clock.description().base_ns);
+    let start_ns = clock.description().base_ns;
+    let mut snapshots = Snapshots::begin(options, board.clone(), start_ns);
     let (totals, samples, interrupted, end_ns, thread_stacks) = std::thread::scope(|scope| {
         let program = match child {
             Started::Now(child) => Program::watch(child, &end, &ring, scope),
@@ -203,7 +205,10 @@ fn record_to(
         let queue = encoding::start(encoders, &output, &ring, scope);
         let mut collector = Collector::new(&ring, queue, &clock);
         collector.start(&start_info);
-        collector.keeps_newest = snapshots.is_some();
+        collector.hides_windows = skips || snapshots.as_ref().is_some_and(Snapshots::have_begun);
+        if options.windows.has_any() && options.sampling.is_none() {
+            collector.count_in_windows();
+        }
         let mut recording = Recording {
             ring: &ring,
             collector: &mut collector,
@@ -215,10 +220,11 @@ fn record_to(
             clock: &clock,
             count_looks: ((0, 0), 0),
             switching: Switching {
-                schedule: Schedule::begin(&options.windows, Instant::now()),
+                schedule: Schedule::begin(&options.scheduled_windows(), Instant::now()),
                 control: control.as_ref(),
                 snapshots: snapshots.as_mut(),
                 started,
+                after_accesses: options.windows.start_after_accesses,
             },
         };
         // The program, which runs, would take no notice before the recorder counts as alive.
@@ -273,6 +279,10 @@ fn record_to(
         snapshots: snapshots.map(|snapshots| SnapshotsSummary {
             written: board.map_or(Vec::new(), |board| board.done()),
             refused: snapshots.refused,
+            first_part: options
+                .windows
+                .most_bytes
+                .map(|_| snapshots.first_part_ns(start_ns)),
         }),
         windows: windows_to_tell(options, &ring),
         dropped_buffers: totals.dropped,
@@ -288,7 +298,9 @@ fn record_to(
 /// How many windows there were; none if everything was one.
 fn windows_to_tell(options: &RecordOptions, ring: &Ring) -> Option<u32> {
     let has_any = options.windows.has_any() || ring.window_count() > 1 || ring.open_window().is_none();
-    has_any.then(|| ring.window_count())
+    // Of accesses that are counted only, the trace doesn't tell.
+    let untold = u32::from(options.windows.start_after_accesses.is_some());
+    has_any.then(|| ring.window_count().saturating_sub(untold))
 }
 
 fn encoders(options: &RecordOptions) -> Result<Vec<ChunkEncoder>, RecordError> {
@@ -318,6 +330,7 @@ fn end_info(program_end: ProgramEnd, totals: &Totals, interrupted: bool, end_ns:
     let reason = match program_end {
         _ if interrupted => "interrupted",
         ProgramEnd::RunsOn => "the program runs on",
+        ProgramEnd::Replaced => "the process executes another program",
         _ => "program ended",
     };
     EndInfo {

@@ -48,9 +48,12 @@ pub struct WindowOptions {
     pub paused: bool,
     /// It is recorded from then on, after its start.
     pub start_after: Option<Duration>,
+    /// It is recorded from the start, but what it records is kept only after so many accesses.
+    pub start_after_accesses: Option<u64>,
     /// How long it is recorded then.
     pub duration: Option<Duration>,
-    /// It is recorded until the trace has so many bytes.
+    /// It is recorded until the trace has so many bytes. A flight recorder keeps all until then, and only the newest
+    /// afterwards.
     pub most_bytes: Option<u64>,
     pub bursts: Option<Bursts>,
     /// It is recorded while a thread is in a region of interest whose name one of these globs matches: `*` stands for
@@ -172,6 +175,14 @@ impl RecordOptions {
             standard_output: None,
             notify: |_| (),
             progress: |_| (),
+        }
+    }
+
+    /// The windows that open and close by themselves.
+    pub(crate) fn scheduled_windows(&self) -> WindowOptions {
+        match self.flight {
+            Some(_) => WindowOptions::default(),
+            None => self.windows.clone(),
         }
     }
 

@@ -172,6 +172,30 @@ impl Processes {
         ended
     }
 
+    /// The processes that live and are watched.
+    pub fn watched(&self) -> impl Iterator<Item = u32> + '_ {
+        let known = self.lasting.iter().map(|&index| &self.known[index]);
+        known
+            .filter(|process| matches!(process.life, Life::Watched(_)))
+            .map(|process| process.image.pid)
+    }
+
+    /// The process executes another program: it counts as ended. Returns its number, if it is in the trace.
+    pub fn note_exec(&mut self, pid: u32) -> Option<u32> {
+        let known = &mut self.known;
+        let mut number = None;
+        self.lasting.retain(|&index| {
+            let process = &mut known[index];
+            if process.image.pid != pid {
+                return true;
+            }
+            process.life = Life::Ended;
+            number = process.number.or(number);
+            false
+        });
+        number
+    }
+
     /// Whether the process lived at the last `note_ends`.
     pub fn lives(&self, pid: u32) -> bool {
         self.lasting

@@ -81,6 +81,9 @@ impl Recording<'_, '_> {
                 self.collector.processes.give_up_foreign();
             }
             if program_ended || lacks_buffers || last_sweep.elapsed() >= SWEEP_INTERVAL {
+                if self.ring.is_session() && progress == 0 {
+                    self.note_execs();
+                }
                 progress += self.sweep();
                 last_sweep = Instant::now();
             }
@@ -119,6 +122,27 @@ impl Recording<'_, '_> {
             }
         }
         heeded
+    }
+
+    /// In a session, notes the processes that execute another program by now, and so have lost the recorder's memory. To be
+    /// called while nothing comes from the program, since looking costs it a lock.
+    fn note_execs(&mut self) {
+        let mut pids: Vec<u32> = self.collector.processes.watched().collect();
+        if self.end.get().is_none() && !pids.contains(&self.program.pid) {
+            pids.push(self.program.pid);
+        }
+        for pid in pids {
+            if self.ring.is_mapped_in(pid) {
+                continue;
+            }
+            let number = self.collector.processes.note_exec(pid);
+            if pid == self.program.pid {
+                self.ring.end_window(Cause::Recorder);
+                self.end.set(ProgramEnd::Replaced, Remains::default());
+            } else if let Some(number) = number {
+                self.collector.push_process_end(pid, number, None);
+            }
+        }
     }
 
     /// Claims the buffers of threads and processes that are gone. Returns how much news there was.

@@ -120,6 +120,19 @@ impl Ring {
         Ok(format!("{}:{}:{}:{recorder}", self.descriptor(), file.st_dev, file.st_ino).into())
     }
 
+    /// Whether a process still has this memory, and so executes the program that took it. True if that can't be seen.
+    pub fn is_mapped_in(&self, pid: u32) -> bool {
+        let file = rustix::fs::fstat(self.memory.descriptor());
+        let (Ok(file), Ok(maps)) = (file, std::fs::read(format!("/proc/{pid}/maps"))) else {
+            return true;
+        };
+        let inode = file.st_ino.to_string();
+        let maps = String::from_utf8_lossy(&maps);
+        let is_it = |line: &str| line.contains(" /memfd:") && line.split_whitespace().nth(4) == Some(&inode);
+        // A process whose first thread has ended shows nothing.
+        maps.is_empty() || maps.lines().any(is_it)
+    }
+
     pub fn buffer_size(&self) -> usize {
         self.layout.buffer_size as usize
     }

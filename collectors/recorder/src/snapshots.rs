@@ -43,6 +43,8 @@ pub struct Snapshots {
     /// That the program asked for in vain.
     pub refused: u64,
     pending: Option<Pending>,
+    /// While the trace is smaller, it has all; none: only the newest are kept.
+    first_part_bytes: Option<u64>,
 }
 
 impl Snapshots {
@@ -61,7 +63,28 @@ impl Snapshots {
             by_program: 0,
             refused: 0,
             pending: None,
+            first_part_bytes: options.windows.most_bytes,
         })
+    }
+
+    /// Whether only the newest records are kept by now.
+    pub fn have_begun(&self) -> bool {
+        self.first_part_bytes.is_none()
+    }
+
+    /// Whether the first part, which is stored, has its greatest size now.
+    pub fn are_to_begin(&self, stored_bytes: u64) -> bool {
+        self.first_part_bytes.is_some_and(|most| stored_bytes >= most)
+    }
+
+    /// How long all was stored, nanoseconds; none: till the end. `start_ns`: when recording began.
+    pub fn first_part_ns(&self, start_ns: u64) -> Option<u64> {
+        self.have_begun().then(|| self.begin_ns - start_ns)
+    }
+
+    pub fn begin_at(&mut self, ns: u64) {
+        self.first_part_bytes = None;
+        self.begin_ns = ns;
     }
 
     pub fn is_pending(&self) -> bool {
@@ -76,6 +99,12 @@ impl Snapshots {
         asker: Asker,
         reason: &str,
     ) -> Result<PathBuf, String> {
+        if !self.have_begun() {
+            return Err(
+                "all is stored still; snapshots begin when the trace has its greatest size (--max-size)"
+                    .to_owned(),
+            );
+        }
         let is_too_much = asker == Asker::Program && self.by_program >= MOST_BY_PROGRAM;
         if is_too_much || self.pending.is_some() || self.board.is_writing() {
             self.refused += u64::from(asker == Asker::Program);
@@ -115,8 +144,11 @@ impl Snapshots {
 
     /// The snapshot that a program's end is worth, if it is, or that is pending.
     pub fn at_end(&mut self, clock: &RecordingClock, end: Option<ProgramEnd>) -> Option<SnapshotRequest> {
+        if !self.have_begun() {
+            return None; // all is stored
+        }
         let reason = match end {
-            Some(ProgramEnd::Exited(0) | ProgramEnd::RunsOn) | None => {
+            Some(ProgramEnd::Exited(0) | ProgramEnd::RunsOn | ProgramEnd::Replaced) | None => {
                 return self.pending.take().map(|pending| pending.request)
             }
             Some(ProgramEnd::Exited(status)) => format!("the program ended with status {status}"),

@@ -7,6 +7,8 @@ pub enum ProgramEnd {
     Unknown,
     /// It goes on without the recorder.
     RunsOn,
+    /// Its process executes another program, which the recorder doesn't reach.
+    Replaced,
 }
 
 use std::ops::Range;
@@ -19,7 +21,7 @@ impl ProgramEnd {
         match self {
             Self::Exited(status) => status,
             Self::Signalled(signal) => 128 + signal,
-            Self::Unknown | Self::RunsOn => 0,
+            Self::Unknown | Self::RunsOn | Self::Replaced => 0,
         }
     }
 
@@ -28,7 +30,7 @@ impl ProgramEnd {
         match self {
             Self::Exited(status) => (Some(status), None),
             Self::Signalled(signal) => (None, Some(signal)),
-            Self::Unknown | Self::RunsOn => (None, None),
+            Self::Unknown | Self::RunsOn | Self::Replaced => (None, None),
         }
     }
 }
@@ -71,6 +73,8 @@ pub struct SnapshotsSummary {
     pub written: Vec<Snapshot>,
     /// That the program asked for while another one was written, or too often.
     pub refused: u64,
+    /// If everything was stored at first: for how long, nanoseconds; none: till the end.
+    pub first_part: Option<Option<u64>>,
 }
 
 /// What the system still knows of the program when it has ended.

@@ -20,6 +20,8 @@ pub struct Switching<'a> {
     /// None: this is no flight recorder.
     pub snapshots: Option<&'a mut Snapshots>,
     pub started: Instant,
+    /// Records are kept when so many accesses have been made; none: they are kept already.
+    pub after_accesses: Option<u64>,
 }
 
 /// What an answer to a question rests on.
@@ -28,6 +30,7 @@ struct Scene<'s> {
     clock: &'s RecordingClock,
     stored_bytes: u64,
     record_bytes: u64,
+    passed_accesses: u64,
 }
 
 impl Switching<'_> {
@@ -54,12 +57,44 @@ impl Switching<'_> {
             clock,
             stored_bytes: collector.stored_bytes(),
             record_bytes: collector.totals.record_bytes,
+            passed_accesses: collector.passed_accesses(),
         };
+        self.begin_flight(&scene, collector);
+        self.begin_after_accesses(&scene, collector);
         self.schedule.poll(ring, Instant::now(), scene.stored_bytes);
         if let Some(control) = self.control {
             control.serve(|request| self.answer(request, &scene));
         }
+        collector.follow_counted_windows();
         self.take_marks(ring, clock, collector);
+    }
+
+    /// The trace has its greatest size: from here on only the newest records are kept.
+    fn begin_flight(&mut self, scene: &Scene, collector: &mut Collector) {
+        let is_due = |snapshots: &&mut &mut Snapshots| snapshots.are_to_begin(scene.stored_bytes);
+        if let Some(snapshots) = self.snapshots.as_mut().filter(is_due) {
+            scene.ring.end_window(Cause::Size);
+            collector.take_marks();
+            collector.hides_windows = true;
+            let from_ns = scene.clock.now_ns();
+            snapshots.begin_at(from_ns);
+            collector.begin_part(from_ns);
+            scene.ring.begin_window(Cause::Recorder);
+        }
+    }
+
+    fn begin_after_accesses(&mut self, scene: &Scene, collector: &mut Collector) {
+        if self
+            .after_accesses
+            .is_some_and(|most| scene.passed_accesses >= most)
+        {
+            self.after_accesses = None;
+            scene.ring.end_window(Cause::Accesses);
+            collector.forget_windows_so_far();
+            collector.begin_part(scene.clock.now_ns());
+            scene.ring.begin_window(Cause::Accesses);
+            self.schedule.begin_after_accesses(Instant::now());
+        }
     }
 
     /// Notes what happened since the last time, and has those snapshots written that are asked for and ready.
@@ -84,6 +119,13 @@ impl Switching<'_> {
             ControlRequest::Start | ControlRequest::Stop if self.snapshots.is_some() => ControlAnswer::Refused(
                 "a flight recorder records all the time; `trackway control PID snapshot` writes what it holds".to_owned(),
             ),
+            ControlRequest::Start | ControlRequest::Stop if self.after_accesses.is_some() => {
+                ControlAnswer::Refused(format!(
+                    "recording begins after {} accesses (--start-after), of which {} were counted so far",
+                    self.after_accesses.unwrap_or_default(),
+                    scene.passed_accesses
+                ))
+            }
             ControlRequest::Snapshot => self.snapshot(scene),
             ControlRequest::Start if self.schedule.is_full(stored) => ControlAnswer::Refused(format!(
                 "the trace has its greatest size, {stored} bytes (--max-size)"

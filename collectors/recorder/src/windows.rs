@@ -39,12 +39,22 @@ impl Schedule {
         };
         schedule.next = match (options.bursts, options.paused) {
             (_, true) => Next::Nothing,
+            _ if options.start_after_accesses.is_some() => Next::Nothing,
             _ if !options.only_regions.is_empty() => schedule.closing(),
             (Some(bursts), _) => Next::Open(schedule.in_period(bursts)),
             (None, _) if options.begins_open() => schedule.closing(),
             (None, _) => Next::Open(first),
         };
         schedule
+    }
+
+    /// The accesses after which it is to begin have been made.
+    pub fn begin_after_accesses(&mut self, now: Instant) {
+        let options = WindowOptions {
+            start_after_accesses: None,
+            ..self.options.clone()
+        };
+        *self = Self::begin(&options, now);
     }
 
     fn closing(&self) -> Next {

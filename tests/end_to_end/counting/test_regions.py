@@ -1,6 +1,8 @@
 """Regions of interest of programs that count: entries and accesses known by hand, in whatever way a region is left; and
 what is known of entries that were not counted."""
 
+import subprocess
+import time
 import unittest
 from pathlib import Path
 
@@ -90,17 +92,60 @@ class Regions(unittest.TestCase):
 
 
 class Windows(unittest.TestCase):
-    """Counting isn't switched on and off, and the recorder says so."""
+    """The program counts all the time, and the trace has what it counted in windows."""
 
-    def test_are_refused_or_without_effect(self):
+    STEPS = (3, 100, 20, 7)
+    LENGTH = 64
+
+    def count(self, options, windows):
+        """Entries and writes of each region; `windows` says before which steps recording is switched, and how."""
+        with tools.folder() as folder:
+            source = [counting.REGIONS / "waiting.c"]
+            program, trace = counting.compile_counting(f"{folder}/program", source, "-O2", "-g"), f"{folder}/trace"
+            command = [tools.TRACKWAY, "record", "-q", "-o", trace, *options, "--", program, *self.STEPS]
+            recorder = subprocess.Popen([str(word) for word in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, text=True)
+            with recorder:
+                for step in range(len(self.STEPS)):
+                    self.assertEqual(recorder.stdout.readline(), "done\n")
+                    for word in windows.get(step + 1, ()):
+                        self.control(recorder.pid, word)
+                    if step < len(self.STEPS) - 1:
+                        recorder.stdin.write("\n")
+                        recorder.stdin.flush()
+                self.assertEqual(recorder.wait(60), 0, recorder.stderr.read())
+            return touched(trace)
+
+    def control(self, pid, word):
+        """The recorder may not listen yet: the program runs beside it."""
+        deadline = time.monotonic() + 20
+        while tools.trackway("control", pid, "status", check=False).returncode != 0:
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.01)
+        tools.trackway("control", pid, word)
+
+    def test_a_window_has_what_was_counted_in_it(self):
+        # An entry that a window cuts is one of it.
+        self.assertEqual(self.count(("--paused",), {1: ["start"], 2: ["stop"]}),
+                         {"round": (100, 100 * self.LENGTH), "all": (1, 0)})
+
+    def test_windows_add_up(self):
+        counted = self.count(("--paused",), {1: ["start"], 2: ["stop"], 3: ["start"]})
+        self.assertEqual(counted["round"], (107, 107 * self.LENGTH))
+        self.assertEqual(counted["all"][0], 2)
+
+    def test_the_end_of_a_window_and_none(self):
+        counted = self.count(("--duration", "1h"), {2: ["stop"]})
+        self.assertEqual(counted["round"], (103, 103 * self.LENGTH))
+        self.assertEqual(self.count(("--start-after", "1h"), {}), {})
+
+    def test_windows_of_records_are_refused(self):
         with tools.folder() as folder:
             program, trace = build_c(folder, counting.compile_counting, "-O2"), f"{folder}/trace"
-            refused = tools.trackway("record", "--start-after", "1s", "-o", trace, "--", program, check=False)
-            self.assertEqual(refused.returncode, 2)
-            self.assertIn("count do so from start to end", refused.stderr)
-            done = tools.record(trace, "sh", "-c", f"{program}; exit $?", options=("--duration", "1ms"))
-            self.assertIn("OF THE WHOLE RUN", done.stderr)
-            self.assertEqual(touched(trace), REGIONS)
+            for words in (("--max-size", "1M"), ("--bursts", "1ms/2ms"), ("--start-after", "1Kacc"), ("--only-region", "x")):
+                refused = tools.trackway("record", *words, "-o", trace, "--", program, check=False)
+                self.assertEqual(refused.returncode, 2)
+                self.assertIn("Programs that count have --paused", refused.stderr)
 
 
 class Threads(unittest.TestCase):

@@ -149,6 +149,30 @@ class Attach(unittest.TestCase):
                 self.assertRegex(verified, r"oracle: [\d,]+ accesses equal")
                 self.assertIn("program ended", tools.trackway("info", self.trace()).stdout)
 
+    def test_a_program_that_executes_another_one(self):
+        """The recording ends there, with all that was recorded, and the process goes on."""
+        executable = tools.compile_traced(f"{self.folder.name}/replaced", [tools.PROGRAMS / "replaced.c"], "-g", "-O2", oracle=False)
+        for options, name in (((), "t"), (("--max-size", "16K", "--on-max", "flight"), "t")):
+            file = f"{self.folder.name}/now{len(options)}"
+            command = [executable, file]
+            running = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, text=True)
+            with self.subTest(options=options):
+                try:
+                    self.assertEqual(running.stdout.readline(), "ready\n")
+                    with self.recorder(running.pid, *options, output=self.trace()) as recorder:
+                        time.sleep(0.05)
+                        open(file, "w").close()
+                        self.assertEqual(recorder.wait(30), 0)
+                    self.assertIsNone(running.poll())
+                finally:
+                    running.kill()
+                    running.communicate()
+                self.assertGreater(valid_accesses(self.trace(name)), 1000)
+                info = tools.trackway("info", self.trace(name)).stdout
+                self.assertIn("in 1 window", info)
+                if not options:
+                    self.assertIn("ended: the process executes another program", info)
+
     def test_a_program_that_is_killed_while_it_is_recorded(self):
         with self.served() as running, self.recorder(running.pid, output=self.trace()) as recorder:
             time.sleep(0.05)

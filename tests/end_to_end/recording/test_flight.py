@@ -132,6 +132,63 @@ class Flight(unittest.TestCase):
         self.assertIn("signal 6 ended the program", recording)
         self.assertIn("in 1 window", recording)
 
+    # ---- After a part of which everything is stored ----
+
+    def fly_on(self, *arguments, limit="16K", newest="16K"):
+        options = ("--max-size", limit, "--on-max", "flight", "--flight", newest, "--buffer-size", "16K")
+        command = [tools.TRACKWAY, "record", "-f", "-o", self.output, *options, "--", program(), *arguments]
+        done = tools.run(*command, check=False)
+        plain = tools.run(tools.plain_of(program()), *arguments, check=False)
+        self.assertEqual((done.stdout, done.returncode), (plain.stdout, tools.shell_status(plain)))
+        return done.stderr
+
+    def test_the_first_and_the_newest(self):
+        said = self.fly_on("abort", LONG * 4)
+        self.assertIn("all of the first", said)
+        [snapshot] = self.snapshots()
+        first, newest, whole = accesses(self.output), accesses(snapshot), accesses(self.whole("abort", LONG * 4))
+        self.assertGreater(min(len(first), len(newest)), 1000)
+        self.assertLess(len(first) + len(newest), len(whole))
+        self.assertEqual(first, whole[:len(first)])
+        self.assertEqual(newest, whole[-len(newest):])
+        for trace, cause in ((self.output, "start"), (snapshot, "flight")):
+            self.assertIn("invariants: hold", tools.trackway("verify", trace).stdout)
+            said = tools.trackway("info", trace).stdout
+            self.assertIn("in 1 window", said)
+            self.assertIn(cause, said)
+        self.assertIn("a flight recorder went on", tools.trackway("info", self.output).stdout)
+
+    def test_threads_have_a_first_part_and_a_newest_one(self):
+        self.fly_on("status", LONG * 4, 3, limit="48K", newest="48K")
+        [snapshot] = self.snapshots()
+        whole = accesses_of_streams(self.whole("status", LONG * 4, 3))
+        for stream in accesses_of_streams(self.output):
+            self.assertTrue(any(stream == one[:len(stream)] for one in whole), stream[:3])
+        for stream in accesses_of_streams(snapshot):
+            self.assertTrue(any(stream == one[-len(stream):] for one in whole), stream[:3])
+
+    def test_a_short_run_has_a_first_part_only(self):
+        said = self.fly_on("abort", 100, limit="1M")
+        self.assertNotIn("first", said)
+        self.assertEqual(self.snapshots(), [])
+        self.assertEqual(accesses(self.output), accesses(self.whole("abort", 100)))
+        self.assertIn("program ended", tools.trackway("info", self.output).stdout)
+
+    def test_a_long_run_that_ends_in_order_has_a_first_part_only(self):
+        self.assertNotIn("NOTHING", self.fly_on("nothing", LONG * 4))
+        self.assertEqual(self.snapshots(), [])
+        first = accesses(self.output)
+        self.assertEqual(first, accesses(self.whole("nothing", LONG * 4))[:len(first)])
+
+    def test_which_options_go_together(self):
+        for words, expected in ((("--on-max", "flight"), "--max-size"),
+                                (("--max-size", "1M", "--flight", "1M"), "add --on-max flight"),
+                                (("--max-size", "1M", "--on-max", "flight", "--bursts", "1ms/2ms"), "cannot be used with")):
+            with self.subTest(words=words):
+                done = tools.trackway("record", *words, "--", "true", check=False)
+                self.assertEqual(done.returncode, 2)
+                self.assertIn(expected, done.stderr)
+
     # ---- Who asks ----
 
     def test_nobody(self):
@@ -272,6 +329,17 @@ class FlightOfBinaries(unittest.TestCase):
                 self.assertGreater(len(newest), 1000)
                 self.assertLess(len(newest), len(whole))
                 self.assertEqual(newest, whole[-len(newest):])
+
+    def test_the_first_and_the_newest(self):
+        with tools.folder() as folder:
+            options = ("--max-size", "64K", "--on-max", "flight", "--flight", "32K", "--buffer-size", "16K")
+            done = self.record(folder, "t", "abort", *options)
+            self.assertIn("all of the first", done.stderr)
+            self.record(folder, "whole", "abort")
+            first, newest, whole = (accesses(f"{folder}/{name}.trackway") for name in ("t", "t-1", "whole"))
+            self.assertGreater(min(len(first), len(newest)), 1000)
+            self.assertEqual(newest, whole[-len(newest):])
+            self.assertLess(len(first) + len(newest), len(whole))
 
     def test_who_ends_in_order_leaves_nothing(self):
         with tools.folder() as folder:

@@ -478,6 +478,10 @@ class Limits(unittest.TestCase):
     def test_more_tasks_exchanged_than_streams_are_kept(self):
         self.check_programs_run("exchanged_context.c", "-DTASKS=100")
 
+    def test_as_many_tasks_exchanged_as_streams_are_kept(self):
+        """The task that goes on is the one that has waited longest, when one more begins to wait."""
+        self.check_programs_run("exchanged_context.c", "-DTASKS=65")
+
     def test_bare_fork(self):
         with tools.folder() as folder:
             _, verified = self.record_and_verify(folder, "bare_fork.c")

@@ -117,6 +117,47 @@ class Windows(unittest.TestCase):
         stored = tools.trackway("dump", "--count", 10_000, trace).stdout.splitlines()
         self.assertTrue([line for line in stored if " store " in line], stored[:20])
 
+    def test_accesses_decide(self):
+        from . import test_flight as flying
+
+        whole = self.trace("whole")
+        command = [tools.TRACKWAY, "record", "-q", "-f", "--buffer-size", "16K", "-o"]
+        program = [flying.program(), "quiet", 50_000]
+        tools.run(*command, whole, "--", *program)
+        trace = self.trace("late")
+        recorded = tools.run(*command[:2], "-f", "--buffer-size", "16K", "-o", trace, "--start-after", "100Kacc", "--", *program)
+        self.assertEqual(windows_in(recorded), 1)
+        kept, all_of_them = flying.accesses(trace), flying.accesses(whole)
+        self.assertGreater(len(kept), 1000)
+        self.assertEqual(kept, all_of_them[-len(kept):])
+        # Each access of this program is in the dump, and the trace says how many it lacks.
+        info = tools.trackway("info", trace).stdout
+        passed = int(re.search(r"after ([\d,]+) accesses", info).group(1).replace(",", ""))
+        self.assertGreaterEqual(passed, 100_000)
+        self.assertIn("in 1 window", info)
+        counts = [self.access_count(of) for of in (trace, whole)]
+        self.assertEqual(passed + counts[0], counts[1])
+
+    def access_count(self, trace):
+        verified = tools.trackway("verify", trace).stdout
+        return int(re.search(r"invariants: hold for ([\d,]+) access", verified).group(1).replace(",", ""))
+
+    def test_too_few_accesses_leave_nothing(self):
+        trace, recorded = self.record("few", "loop", 100, options=("--start-after", "2Gacc"))
+        self.assertIn("NO WINDOW WAS OPENED", recorded.stderr)
+        self.assertIn("nothing is kept", tools.trackway("info", trace).stdout)
+        self.assertEqual(self.access_count(trace), 0)
+
+    def test_wrong_words_for_the_start(self):
+        for words, expected in ((("--start-after", "10Xacc"), "10Macc"), (("--start-after", "0acc"), "10Macc"),
+                                (("--start-after", "soon"), "10Macc"),
+                                (("--start-after", "1Macc", "--discard"), "name a time"),
+                                (("--start-after", "1Macc", "--bursts", "1ms/2ms"), "name a time")):
+            with self.subTest(words=words):
+                refused = tools.trackway("record", *words, "--", "true", check=False)
+                self.assertEqual(refused.returncode, 2)
+                self.assertIn(expected, refused.stderr)
+
     def test_reports_bound_the_shares_of_bursts(self):
         """Of a program that does the same all the time, and of caches that are warm soon."""
         whole, _ = self.record("whole", "loop", 100_000)

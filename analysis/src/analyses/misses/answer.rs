@@ -74,7 +74,9 @@ fn answer_by_instruction(ranking: &Ranking, measure: Measure) -> String {
 
 fn sentence<K>(ranking: &Ranking, subject: &str, first: &Group<K>, measure: Measure) -> String {
     let total = ranking.total();
-    let share = measure.of(&first.counters) as f64 / measure.of(&total) as f64;
+    let estimates = ranking.estimates.filter(|_| measure == ranking.rank_by);
+    let estimated = estimates.and_then(|estimates| estimates.share(&first.sites));
+    let share = estimated.unwrap_or(measure.of(&first.counters) as f64 / measure.of(&total) as f64);
     let verb = match measure {
         Measure::Misses(_) => "causes",
         Measure::Accesses | Measure::Bytes | Measure::Cycles => "takes",

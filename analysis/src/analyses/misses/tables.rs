@@ -204,7 +204,10 @@ impl Ranking<'_> {
             builder = builder.count(("cycles", "estimated cycles"), |group| group.counters.cycles);
         }
         let total = self.rank_by.of(&self.total());
-        let builder = builder.share("share", |group| (self.rank_by.of(&group.counters), total));
+        let builder = builder.share("share", |group| {
+            let estimated = self.estimates.and_then(|estimates| estimates.share(&group.sites));
+            estimated.or_else(|| (total > 0).then(|| self.rank_by.of(&group.counters) as f64 / total as f64))
+        });
         let Some(estimates) = self.estimates else {
             return builder;
         };

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use trackway_trace::{Batch, ChunkKind, ChunkRef, Trace};
 
+use super::cold_starts::{ColdStarts, WarmMisses};
 use super::columns::Sites;
+use super::part::LinePart;
 use super::Measure;
 use crate::model::cache::{Caches, Totals, MAX_LEVELS};
 
@@ -15,6 +17,10 @@ const LEAST_BURSTS: usize = 10;
 /// Counts are kept of so many parts of the run, at most. If there are more bursts, some that follow each other make up a
 /// part.
 const MOST_PARTS: usize = 200;
+
+/// Misses come in phases, of which bursts may have met none: so bounds of misses hold as if so many parts of the run had
+/// been missed. The number is measured (docs/analyses.md).
+const UNSEEN_PARTS: f64 = 2.0;
 
 /// To which burst each chunk belongs: a thread gives each window buffers of its own.
 #[derive(Debug, Default)]
@@ -101,6 +107,8 @@ pub(crate) struct BurstCounts {
     before: Vec<u64>,
     /// The measure by part of the run and site; of misses, those of the second halves of bursts.
     parts: Vec<Vec<u64>>,
+    /// Of misses, what is seen of caches that begin each burst empty; none if these aren't simple enough.
+    cold_starts: Option<ColdStarts>,
     /// Levels that each thread has for itself.
     private: usize,
     /// Of each cache and burst. Caches go by 1 + the number of their stream; shared ones by 0.
@@ -119,14 +127,19 @@ fn add(sums: &mut [u64; MAX_LEVELS], added: &[u64; MAX_LEVELS]) {
 }
 
 impl BurstCounts {
-    pub fn new(bursts: Arc<Bursts>, measure: Measure, private: usize) -> BurstCounts {
+    pub fn new(bursts: Arc<Bursts>, measure: Measure, caches: &Caches) -> BurstCounts {
+        let parts = bursts.parts();
         BurstCounts {
-            parts: vec![Vec::new(); bursts.parts()],
+            parts: vec![Vec::new(); parts],
+            cold_starts: match measure {
+                Measure::Misses(level) => ColdStarts::new(caches, level, parts),
+                _ => None,
+            },
             bursts,
             measure,
             part: None,
             before: Vec::new(),
-            private,
+            private: caches.private_levels(),
             misses: HashMap::new(),
         }
     }
@@ -142,9 +155,12 @@ impl BurstCounts {
         }
     }
 
-    /// To be called when a batch was counted, with what it came to.
-    pub fn note_misses(&mut self, batch: &Batch, come_to: &Totals) {
+    /// To be called when a batch was counted, with what it came to. `lines`: those that were.
+    pub fn note_misses(&mut self, batch: &Batch, lines: LinePart, come_to: &Totals) {
         let BurstChunk { burst, warms } = self.bursts.chunk_of(batch);
+        if let Some(cold_starts) = &mut self.cold_starts {
+            cold_starts.take(batch, lines, burst, self.bursts.part_of(burst));
+        }
         for (index, level) in come_to.levels.iter().enumerate() {
             let cache = match index < self.private {
                 true => batch.stream + 1,
@@ -189,6 +205,9 @@ impl BurstCounts {
                 .zip(added)
                 .for_each(|(sum, added)| *sum += added);
         }
+        if let Some((cold_starts, others)) = self.cold_starts.as_mut().zip(other.cold_starts.as_ref()) {
+            cold_starts.merge(others);
+        }
         for (key, added) in &other.misses {
             let misses = self.misses.entry(*key).or_default();
             add(&mut misses.warming, &added.warming);
@@ -231,6 +250,7 @@ impl BurstCounts {
             parts: self.parts,
             cold,
             doubtful: doubtful.min(1.0),
+            warm: self.cold_starts.map(ColdStarts::estimates),
         }
     }
 }
@@ -246,6 +266,8 @@ pub struct Estimates {
     pub cold: [u64; MAX_LEVELS],
     /// Which part of the measure may come from cold caches though the first halves of bursts have warmed them.
     pub doubtful: f64,
+    /// The misses of caches that are warm when a burst begins, if they can be estimated. It has doubts of its own.
+    warm: Option<WarmMisses>,
 }
 
 /// Bounds of the 95 % interval of a share.
@@ -256,6 +278,14 @@ pub struct Interval {
 }
 
 impl Interval {
+    /// The bounds if the run has more, of a weight that is a part of what was seen, in which the share may be anything.
+    fn with_unseen(self, weight: f64) -> Interval {
+        Interval {
+            low: self.low / (1.0 + weight),
+            high: (self.high + weight) / (1.0 + weight),
+        }
+    }
+
     /// The bounds if a part of the whole may not count, whichever share of it is inside.
     fn without(self, doubtful: f64) -> Interval {
         let left = 1.0 - doubtful;
@@ -270,8 +300,18 @@ impl Interval {
 }
 
 impl Estimates {
+    /// The share of some sites in the whole run's misses; none if that of the bursts is the best estimate.
+    pub fn share(&self, sites: &[u32]) -> Option<f64> {
+        self.warm.as_ref()?.share(sites)
+    }
+
     /// How large the share of some sites in the measure may be in the whole run. None without anything to share.
     pub fn interval(&self, sites: &[u32]) -> Option<Interval> {
+        if let Some(warm) = &self.warm {
+            let (share, parts) = warm.pseudo_values(sites)?;
+            let unseen = UNSEEN_PARTS * warm.weight_of_a_part();
+            return Some(around(share, &parts)?.with_unseen(unseen).without(warm.doubtful));
+        }
         let share_of = |counts: &Vec<u64>| -> u64 {
             let counts = sites.iter().filter_map(|&site| counts.get(site as usize));
             counts.sum()
@@ -287,18 +327,23 @@ impl Estimates {
 /// Techniques, 1977, section 2.11).
 fn interval(shares: &[f64], wholes: &[f64]) -> Option<Interval> {
     let (sum, whole): (f64, f64) = (shares.iter().sum(), wholes.iter().sum());
-    let differences = shares.len().checked_sub(1).filter(|count| *count > 0)? as f64;
     if whole == 0.0 {
         return None;
     }
     let share = sum / whole;
-    let residuals: Vec<f64> = shares
-        .iter()
-        .zip(wholes)
-        .map(|(part, whole)| part - share * whole)
-        .collect();
-    let squares: f64 = residuals.windows(2).map(|pair| (pair[1] - pair[0]).powi(2)).sum();
-    let variance = squares / 2.0 * shares.len() as f64 / differences / (whole * whole);
+    let parts = shares.len() as f64;
+    let linear = |(part, of_whole): (&f64, &f64)| share + parts * (part - share * of_whole) / whole;
+    around(
+        share,
+        &shares.iter().zip(wholes).map(linear).collect::<Vec<f64>>(),
+    )
+}
+
+/// The interval of a mean by the values of parts that follow each other.
+fn around(share: f64, parts: &[f64]) -> Option<Interval> {
+    let differences = parts.len().checked_sub(1).filter(|count| *count > 0)? as f64;
+    let squares: f64 = parts.windows(2).map(|pair| (pair[1] - pair[0]).powi(2)).sum();
+    let variance = squares / 2.0 / parts.len() as f64 / differences;
     // Differences that share a burst depend on each other.
     let half = student(differences * 2.0 / 3.0) * variance.sqrt();
     Some(Interval {
@@ -379,6 +424,14 @@ mod tests {
         let tenth = bounds(0.1);
         assert!((tenth.low - 0.3 / 0.9).abs() < 1e-12 && (tenth.high - 0.6 / 0.9).abs() < 1e-12);
         assert_eq!(bounds(1.0), Interval { low: 0.0, high: 1.0 });
+    }
+
+    #[test]
+    fn what_no_burst_may_have_met_widens_bounds() {
+        let bounds = Interval { low: 0.4, high: 0.6 }.with_unseen(0.25);
+        assert!((bounds.low - 0.32).abs() < 1e-12 && (bounds.high - 0.68).abs() < 1e-12);
+        let none = Interval { low: 0.0, high: 0.0 }.with_unseen(0.25);
+        assert!(none.low == 0.0 && (none.high - 0.2).abs() < 1e-12);
     }
 
     #[test]

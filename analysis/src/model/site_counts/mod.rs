@@ -2,6 +2,7 @@
 
 mod audit;
 mod bursts;
+mod cold_starts;
 mod columns;
 mod counters;
 pub(crate) mod group;

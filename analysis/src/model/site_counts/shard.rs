@@ -57,12 +57,11 @@ impl MissesShard {
         measure: Measure,
         caches: &Caches,
     ) -> MissesShard {
-        let private = caches.private_levels();
         MissesShard {
             // The bursts' own counts know no cycles.
             bursts: bursts
                 .filter(|_| measure != Measure::Cycles)
-                .map(|bursts| BurstCounts::new(Arc::clone(bursts), measure, private)),
+                .map(|bursts| BurstCounts::new(Arc::clone(bursts), measure, caches)),
             ..self
         }
     }
@@ -103,7 +102,7 @@ impl MissesShard {
         self.simulate(batch);
         let come_to = self.simulated() - before;
         if let Some(bursts) = &mut self.bursts {
-            bursts.note_misses(batch, &come_to);
+            bursts.note_misses(batch, self.part, &come_to);
         }
         let cycles = self.timing.as_mut().map_or(0, |timing| timing.take(batch));
         let thread = self.threads.entry(batch.stream).or_default();

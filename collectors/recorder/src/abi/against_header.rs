@@ -210,6 +210,7 @@ fn constants() -> impl Iterator<Item = (&'static str, u64)> {
         ("TRACKWAY_BY_BURST", BY_BURST),
         ("TRACKWAY_BY_SIZE", BY_SIZE),
         ("TRACKWAY_BY_REGION", BY_REGION),
+        ("TRACKWAY_BY_ACCESSES", BY_ACCESSES),
         ("TRACKWAY_REGION_GLOBS", REGION_GLOBS as u32),
     ];
     let wide = [

@@ -147,7 +147,7 @@ fn record_hostile(seed: u64, clock: &RecordingClock, folder: &std::path::Path) -
     let options = options(folder);
     let ring = Ring::create(&options).unwrap();
     let program = Program::of(ring.descriptor(), &options);
-    let sink = Sink::new(sink::open(&options).unwrap(), options.compression).unwrap();
+    let sink = Sink::new(sink::open(&options).unwrap(), options.compression, false).unwrap();
     let settings = Settings {
         keeps_pace: true,
         measures: true,

@@ -17,6 +17,8 @@ pub struct MarksTaken {
     next: u32,
     /// The trace says when the window that was open from the start began.
     has_begun: bool,
+    /// Windows at the beginning of which the trace is to say nothing.
+    hidden: u32,
     /// When recording was switched, and whether on.
     switches: VecDeque<(u64, bool)>,
 }
@@ -50,7 +52,7 @@ impl Collector<'_> {
         let reasons = marks.iter().filter(wants_snapshot).map(MarkWords::text);
         self.wanted_snapshots.extend(reasons);
         let mut infos: Vec<MarkInfo> = marks.iter().filter_map(|mark| self.mark_info(mark)).collect();
-        infos.retain(|info| info.kind == MarkKind::Mark || !self.keeps_newest);
+        infos.retain(|info| info.kind == MarkKind::Mark || !self.hides_windows);
         self.marks.remember_switches(&infos);
         if !self.marks.has_begun && infos.iter().any(|info| info.kind != MarkKind::Mark) {
             self.marks.has_begun = true;
@@ -59,6 +61,14 @@ impl Collector<'_> {
         if !infos.is_empty() {
             self.push_json(ChunkKind::Marks, 0, &infos);
         }
+    }
+
+    /// The trace begins with the next window.
+    pub fn forget_windows_so_far(&mut self) {
+        self.take_marks();
+        self.marks.has_begun = true;
+        self.marks.hidden = self.ring.window_count();
+        self.hides_windows = false;
     }
 
     /// Whether a window was open at a time of the trace, of those whose marks were taken.
@@ -95,7 +105,7 @@ impl Collector<'_> {
         let thread = |number: u32| Some(number).filter(|number| is_text && *number != 0);
         Some(MarkInfo {
             ns: ns.clamp(self.clock.description().base_ns, self.clock.now_ns()),
-            window: (!is_text).then_some(mark.window.into()),
+            window: (!is_text).then(|| mark.window.wrapping_sub(self.marks.hidden).into()),
             cause: cause_of(mark, &kind),
             pid: thread(mark.pid),
             tid: thread(mark.tid),
@@ -122,6 +132,7 @@ fn cause_name(cause: u32, kind: &MarkKind) -> &'static str {
         abi::BY_BURST => "burst",
         abi::BY_SIZE => "limit",
         abi::BY_REGION => "region",
+        abi::BY_ACCESSES => "accesses",
         _ if *kind == MarkKind::Closes => "end",
         _ => "start",
     }

@@ -63,6 +63,9 @@ impl Collector<'_> {
         if image(&bytes) != Some(buffer.image.image) {
             return;
         }
+        let Some(bytes) = self.counted_in_windows(buffer, bytes) else {
+            return;
+        };
         self.note_dropped(buffer, process);
         let state = self.stream_state(buffer.stream, process);
         let fields = ChunkFields {

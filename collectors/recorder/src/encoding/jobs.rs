@@ -30,8 +30,13 @@ impl Payload {
 }
 
 pub enum Work {
-    Chunk { fields: ChunkFields, payload: Payload },
+    Chunk {
+        fields: ChunkFields,
+        payload: Payload,
+    },
     Snapshot(SnapshotRequest),
+    /// Another part of the recording begins at that time.
+    Part(u64),
 }
 
 pub struct Job {

@@ -48,7 +48,8 @@ impl<'scope> Worker<'scope> {
         } {
             match job.work {
                 Work::Chunk { fields, payload } => self.store(job.ticket, &fields, payload),
-                Work::Snapshot(request) => self.output.snapshot_in_turn(job.ticket, request),
+                Work::Snapshot(request) => self.output.in_turn(job.ticket, |sink| sink.snapshot(request)),
+                Work::Part(from_ns) => self.output.in_turn(job.ticket, |sink| sink.begin_part(from_ns)),
             }
         }
         self.meter.work.encoding = self.encoder.times();

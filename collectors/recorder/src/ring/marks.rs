@@ -23,6 +23,7 @@ pub enum Cause {
     Time = abi::BY_TIME,
     Burst = abi::BY_BURST,
     Size = abi::BY_SIZE,
+    Accesses = abi::BY_ACCESSES,
 }
 
 /// `struct trackway_mark`, as it was. Any value is possible.

@@ -63,7 +63,7 @@ pub fn sample_process(options: &RecordOptions, pid: u32) -> Result<RecordSummary
     let mut sampling = Sampling::new(opened.begin(opened_ns)?);
     let start_info = machine::start_info(options, pid, &clock, Some(sampling.info()));
     let ring = Ring::create(options)?; // nobody fills it
-    let sink = Sink::new(sink::open(options)?, options.compression).map_err(trace_error)?;
+    let sink = Sink::new(sink::open(options)?, options.compression, false).map_err(trace_error)?;
     let encoders = encoders(options)?;
     let output = encoding::Output::new(sink, Settings::default());
     let control = ControlSocket::open_or_say(options.notify);
@@ -76,6 +76,7 @@ pub fn sample_process(options: &RecordOptions, pid: u32) -> Result<RecordSummary
             control: control.as_ref(),
             snapshots: None,
             started,
+            after_accesses: None,
         };
         let end = loop {
             switching.poll(&ring, &clock, &mut collector);

@@ -7,10 +7,12 @@ use std::thread::JoinHandle;
 
 use trackway_trace::chunk::FLAG_TAIL;
 use trackway_trace::{
-    encode_marks, Chunk, ChunkFields, ChunkHeader, ChunkKind, Codec, EndInfo, MarkInfo, MarkKind, TraceError,
-    TraceWriter,
+    encode_marks, Chunk, ChunkEncoder, ChunkFields, ChunkHeader, ChunkKind, Codec, EndInfo, MarkInfo,
+    MarkKind, TraceError, TraceWriter,
 };
 
+use super::file::FileSink;
+use super::first_part::FirstPart;
 use super::{ChunkSink, SinkError};
 use crate::options::Flight;
 
@@ -139,6 +141,8 @@ pub struct FlightSink {
     writing: Option<JoinHandle<()>>,
     board: Arc<SnapshotBoard>,
     notify: fn(&str),
+    /// What is stored before only the newest records are kept; none: nothing.
+    first_part: Option<FirstPart>,
 }
 
 impl FlightSink {
@@ -156,7 +160,14 @@ impl FlightSink {
             writing: None,
             board: Arc::default(),
             notify,
+            first_part: None,
         }
+    }
+
+    /// All goes to that file until another part begins.
+    pub fn with_first_part(mut self, file: FileSink) -> Self {
+        self.first_part = Some(FirstPart::new(file));
+        self
     }
 
     /// What is written meanwhile is limited by the same bytes: the program waits for it.
@@ -209,6 +220,15 @@ impl FlightSink {
 
 impl ChunkSink for FlightSink {
     fn append(&mut self, chunk: &Chunk) -> Result<(), SinkError> {
+        if let Some(first_part) = &mut self.first_part {
+            let share = first_part.share(&chunk.header);
+            if share.first_part {
+                first_part.append(chunk)?;
+            }
+            if !share.flight {
+                return Ok(());
+            }
+        }
         match chunk.header.kind {
             ChunkKind::Records | ChunkKind::Allocations | ChunkKind::Gap => self.hold(chunk),
             // The oracle counts the whole run, and the end is that of a snapshot.
@@ -248,13 +268,31 @@ impl ChunkSink for FlightSink {
         }));
     }
 
+    fn begin_part(&mut self, from_ns: u64) {
+        if let Some(first_part) = &mut self.first_part {
+            first_part.end_at(from_ns);
+        }
+    }
+
+    fn end(&mut self, end: &EndInfo, encoder: &mut ChunkEncoder) -> Result<(), SinkError> {
+        match &mut self.first_part {
+            Some(first_part) => first_part.end(end, encoder),
+            None => Ok(()), // each snapshot has an end of its own
+        }
+    }
+
     fn finish(&mut self) -> Result<u64, SinkError> {
         self.wait_for_writer();
+        let first_part = self.first_part.as_mut().map(FirstPart::finish);
         let done = self.board.done();
-        Ok(done
-            .iter()
-            .filter_map(|snapshot| snapshot.written.as_ref().ok())
-            .sum())
+        let snapshots = done.iter().filter_map(|snapshot| snapshot.written.as_ref().ok());
+        Ok(snapshots.sum::<u64>() + first_part.transpose()?.unwrap_or(0))
+    }
+
+    fn cancel(&mut self) {
+        if let Some(first_part) = &mut self.first_part {
+            first_part.cancel();
+        }
     }
 }
 
@@ -270,8 +308,13 @@ impl Contents {
     /// Returns the length of the file, bytes. Each chunk is given back when it is written.
     fn write(mut self, request: &SnapshotRequest, force: bool, codec: Codec) -> Result<u64, TraceError> {
         let mut writer = TraceWriter::create_when_whole(&request.path, force, codec)?;
+        let mut marks = 0;
         for (header, stored) in &self.lasting {
-            let header = *header;
+            let mut header = *header;
+            if header.kind == ChunkKind::Marks {
+                header.sequence = marks; // a first part has those before
+                marks += 1;
+            }
             writer.append(&Chunk { header, stored })?;
         }
         let mut totals = EndInfo {

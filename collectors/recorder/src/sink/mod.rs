@@ -1,6 +1,8 @@
 //! Where encoded chunks go, and what is known of those that got lost there.
 
+mod beginning;
 mod file;
+mod first_part;
 pub mod flight;
 mod missing;
 
@@ -11,9 +13,10 @@ use trackway_trace::{
     Chunk, ChunkEncoder, ChunkFields, ChunkKind, Codec, EndInfo, TraceError, FILE_HEADER_LENGTH,
 };
 
-use crate::options::{Compression, Output, RecordOptions};
+use crate::options::{Compression, Flight, Output, RecordOptions};
 use crate::streaming::Sender;
 use crate::{Loss, RecordError};
+use beginning::Beginning;
 use file::FileSink;
 use flight::{FlightSink, SnapshotBoard, SnapshotRequest};
 use missing::Missing;
@@ -39,6 +42,16 @@ pub trait ChunkSink: Send {
     /// Writes what it holds of the newest records.
     fn snapshot(&mut self, _request: SnapshotRequest) {}
 
+    /// Another part of the recording begins: what a thread recorded into a buffer that it took before that time belongs
+    /// to the part before.
+    fn begin_part(&mut self, _from_ns: u64) {}
+
+    /// Takes the trace's end. It is the last chunk.
+    fn end(&mut self, end: &EndInfo, encoder: &mut ChunkEncoder) -> Result<(), SinkError> {
+        let json = serde_json::to_vec(end)?;
+        self.append(&encoder.encode(&ChunkFields::new(ChunkKind::End), &json)?)
+    }
+
     /// Whether it takes chunks again after an error, beginning with those that say what is missing. Called once, at the
     /// end of the recording.
     fn revive(&mut self) -> bool {
@@ -57,6 +70,8 @@ pub struct Sink {
     chunks: Option<Box<dyn ChunkSink>>,
     /// Encodes the chunks that the sink itself makes.
     encoder: ChunkEncoder,
+    /// What isn't kept; none if all is.
+    beginning: Option<Beginning>,
     failure: Option<String>,
     missing: Missing,
     chunk_count: u64,
@@ -86,8 +101,8 @@ pub fn open(options: &RecordOptions) -> Result<Option<Box<dyn ChunkSink>>, Recor
         Output::Discard => None,
         Output::File { force, .. } if options.flight.is_some() => options
             .flight
-            .map(|limits| FlightSink::new(limits, *force, codec(options.compression), options.notify))
-            .map(|sink| Box::new(sink) as Box<dyn ChunkSink>),
+            .map(|limits| flight_sink(options, limits, *force))
+            .transpose()?,
         Output::File { path, force } => Some(Box::new(FileSink::create(
             path,
             *force,
@@ -101,11 +116,30 @@ pub fn open(options: &RecordOptions) -> Result<Option<Box<dyn ChunkSink>>, Recor
     })
 }
 
+fn flight_sink(
+    options: &RecordOptions,
+    limits: Flight,
+    force: bool,
+) -> Result<Box<dyn ChunkSink>, RecordError> {
+    let codec = codec(options.compression);
+    let sink = FlightSink::new(limits, force, codec, options.notify);
+    Ok(Box::new(match (options.windows.most_bytes, &options.output) {
+        (Some(_), Output::File { path, .. }) => sink.with_first_part(FileSink::create(path, force, codec)?),
+        _ => sink,
+    }))
+}
+
 impl Sink {
-    pub fn new(chunks: Option<Box<dyn ChunkSink>>, compression: Compression) -> Result<Self, TraceError> {
+    /// `skips`: until another part begins, accesses are only counted.
+    pub fn new(
+        chunks: Option<Box<dyn ChunkSink>>,
+        compression: Compression,
+        skips: bool,
+    ) -> Result<Self, TraceError> {
         Ok(Self {
             chunks,
             encoder: ChunkEncoder::new(codec(compression))?,
+            beginning: skips.then(Beginning::default),
             failure: None,
             missing: Missing::default(),
             chunk_count: 0,
@@ -129,6 +163,20 @@ impl Sink {
         }
     }
 
+    pub fn begin_part(&mut self, from_ns: u64) {
+        if let Some(beginning) = &mut self.beginning {
+            beginning.end_at(from_ns);
+        }
+        if let Some(chunks) = &mut self.chunks {
+            chunks.begin_part(from_ns);
+        }
+    }
+
+    /// Accesses that were counted and not kept.
+    pub fn passed_accesses(&self) -> u64 {
+        self.beginning.as_ref().map_or(0, Beginning::accesses)
+    }
+
     pub fn discards(&self) -> bool {
         self.chunks.is_none()
     }
@@ -146,6 +194,13 @@ impl Sink {
                 self.missing.note_unencoded();
                 return self.fail(error.to_string());
             }
+        };
+        let kept = match &mut self.beginning {
+            Some(beginning) => beginning.kept(chunk),
+            None => Some(chunk),
+        };
+        let Some(chunk) = kept else {
+            return Written::Yes;
         };
         if failed_before {
             self.missing.note_lost(&chunk);
@@ -188,7 +243,12 @@ impl Sink {
     }
 
     fn end_trace(&mut self, chunks: &mut dyn ChunkSink, end: &EndInfo) -> Result<(), SinkError> {
-        let last_chunks = self.missing.chunks(&mut self.encoder)?;
+        let mut last_chunks = self.missing.chunks(&mut self.encoder)?;
+        if let Some(beginning) = &self.beginning {
+            let (fields, payload) = beginning.mark();
+            let chunk = self.encoder.encode(&fields, &payload)?;
+            last_chunks.push((chunk.header, chunk.stored.to_vec()));
+        }
         for (header, stored) in &last_chunks {
             let header = *header;
             chunks.append(&Chunk { header, stored })?;
@@ -198,8 +258,7 @@ impl Sink {
             chunks: self.chunk_count,
             ..end.clone()
         };
-        let end = serde_json::to_vec(&end)?;
-        chunks.append(&self.encoder.encode(&ChunkFields::new(ChunkKind::End), &end)?)?;
+        chunks.end(&end, &mut self.encoder)?;
         self.chunk_count += 1;
         self.stored_bytes = chunks.finish()?;
         Ok(())
