@@ -22,21 +22,21 @@ from measuring.real_sources import DRIVERS, text
 
 FOLDER = programs.OUT / "fix"
 # Bytes of the small text.
-SMALL_TEXT = 1_500_000
+SMALL_TEXT = 300_000
 # Words after the program's name, for the small input. `text` is a file with the beginning of what `bench/run real` compresses.
 SMALL = {
-    "lua": "$DRIVERS/load.lua 6000",
-    "sqlite": "8000",
+    "lua": "$DRIVERS/load.lua 1500",
+    "sqlite": "2000",
     "bzip2": "-9 -k -c text",
-    "zstd": "text 1 12",
+    "zstd": "text 12",
     "xz": "text 1",
     "lz4": "text 1 9",
-    "zlib-ng": "text 1 6",
-    "jemalloc": "1 200000",
-    "leveldb": "20000",
-    "rapidjson": "5000 2",
-    "oniguruma": "text 200000",
-    "cadical": "130 2",
+    "zlib-ng": "text 6",
+    "jemalloc": "1 60000",
+    "leveldb": "5000",
+    "rapidjson": "2000 1",
+    "oniguruma": "text 100000",
+    "cadical": "100 1",
 }
 # Structures whose changes are tried, and fields that count as hot.
 STRUCTURES = 5

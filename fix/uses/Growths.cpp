@@ -3,6 +3,7 @@
 #include "clang/AST/DeclTemplate.h"
 #include "clang/AST/ParentMapContext.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace clang;
@@ -180,9 +181,11 @@ Growths::Count Growths::countOf(const CXXForRangeStmt *Loop, Reasons &Against) c
 void Growths::findBoundChanges(const Expr *Bound, const Stmt *Loop, const Stmt *Body, const Expr *But,
                                Reasons &Against) const {
     bool MayBeReached = false;
+    SmallPtrSet<const VarDecl *, 4> Named;
     auto Look = [&](auto &Self, const Stmt *Of) -> void {
-        if (const auto *Named = dyn_cast<DeclRefExpr>(Of))
-            if (const auto *Variable = dyn_cast<VarDecl>(Named->getDecl())) {
+        if (const auto *Reference = dyn_cast<DeclRefExpr>(Of))
+            if (const auto *Variable = dyn_cast<VarDecl>(Reference->getDecl())) {
+                Named.insert(Variable);
                 const SourceManager &Sources = Context.getSourceManager();
                 if (Sources.isBeforeInTranslationUnit(Loop->getBeginLoc(), Variable->getLocation()) &&
                     Sources.isBeforeInTranslationUnit(Variable->getLocation(), Loop->getEndLoc()))
@@ -204,8 +207,15 @@ void Growths::findBoundChanges(const Expr *Bound, const Stmt *Loop, const Stmt *
                 Self(Self, Child);
     };
     Look(Look, Bound);
+    // The library changes what it is given, and nothing else.
+    auto IsFine = [&](const CallExpr *Call) {
+        return Call == But || (isStandard(Call->getDirectCallee()) && none_of(Named, [&](const VarDecl *Variable) {
+                                   return mentions(Call, Variable) && !Variable->getType().isConstQualified() &&
+                                          !Variable->getType()->getPointeeType().isConstQualified();
+                               }));
+    };
     if (MayBeReached)
-        findCalls(Body, But, Against);
+        findCalls(Body, IsFine, Against);
 }
 
 // Adds what speaks against the vector's being empty when the loop begins, and growing by one in each iteration.

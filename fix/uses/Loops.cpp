@@ -143,13 +143,19 @@ bool Loops::isSteady(const ValueDecl *Named, const Stmt *Body) const {
 
 bool Loops::isOnlyRead(const Expr *Named) const {
     for (const Expr *Of = Named;;) {
-        DynTypedNodeList Parents = Context.getParents(*Of);
-        const Expr *Up = Parents.empty() ? nullptr : Parents[0].get<Expr>();
+        const Expr *Up = nullptr;
+        // A list of initialisers has two forms. In the one that was written, what it reads has no cast.
+        for (const DynTypedNode &Parent : Context.getParents(*Of))
+            if (!Up || isa<InitListExpr>(Up))
+                Up = Parent.get<Expr>();
         if (!Up)
             return false;
         if (isa<UnaryExprOrTypeTraitExpr, CXXOperatorCallExpr>(Up))
             return isSubscript(Up) || isa<UnaryExprOrTypeTraitExpr>(Up);
         const auto *Cast = dyn_cast<CastExpr>(Up);
+        // It is passed as a constant.
+        if (Cast && Cast->getCastKind() == CK_NoOp && Cast->getType().isConstQualified())
+            return true;
         if (Cast && Cast->getCastKind() != CK_NoOp)
             return Cast->getCastKind() == CK_LValueToRValue || Cast->getCastKind() == CK_ArrayToPointerDecay;
         const auto *Member = dyn_cast<MemberExpr>(Up);
@@ -211,9 +217,9 @@ void Loops::findEnds(const Stmt *Of, bool IsOurs, Reasons &Against) const {
             findEnds(Child, IsOurs && !IsLoop && !isa<SwitchStmt>(Of), Against);
 }
 
-void Loops::findCalls(const Stmt *Of, const Expr *But, Reasons &Against) const {
+void Loops::findCalls(const Stmt *Of, function_ref<bool(const CallExpr *)> IsFine, Reasons &Against) const {
     const auto *Call = dyn_cast<CallExpr>(Of);
-    if (Call && Call != But && !isSubscript(Call) && !isHarmless(Call)) {
+    if (Call && !isSubscript(Call) && !isHarmless(Call) && !IsFine(Call)) {
         const FunctionDecl *Callee = Call->getDirectCallee();
         Against.insert("the loop calls " + (Callee ? Callee->getNameAsString() : std::string("by a pointer")) +
                        ", which may end it or change what it reads");
@@ -222,7 +228,7 @@ void Loops::findCalls(const Stmt *Of, const Expr *But, Reasons &Against) const {
         return;
     for (const Stmt *Child : Of->children())
         if (Child)
-            findCalls(Child, But, Against);
+            findCalls(Child, IsFine, Against);
 }
 
 // It comes back, and changes none of the variables from which addresses are computed.

@@ -7,6 +7,8 @@
 #include "clang/AST/Expr.h"
 #include "clang/AST/Stmt.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
+
 #include <set>
 #include <string>
 
@@ -50,8 +52,9 @@ class Loops {
     bool isAlwaysExecuted(const clang::Stmt *Of, const clang::Stmt *Body) const;
     /// Adds what may end the loop before its bound, or an iteration before its end.
     void findEnds(const clang::Stmt *Of, bool IsOurs, Reasons &Against) const;
-    /// Adds calls, but that one, that may not come back or may change something.
-    void findCalls(const clang::Stmt *Of, const clang::Expr *But, Reasons &Against) const;
+    /// Adds calls that may not come back or may change something, but those that are known to be fine.
+    void findCalls(const clang::Stmt *Of, llvm::function_ref<bool(const clang::CallExpr *)> IsFine,
+                   Reasons &Against) const;
     bool isHarmless(const clang::CallExpr *Call, unsigned Depth = 0) const;
     bool hasNoEffect(const clang::Stmt *Of, unsigned Depth) const;
     /// The source's text; empty if a macro wrote a part of it.

@@ -9,7 +9,7 @@ from ..support import tools
 from .test_advise import CACHES, MACHINE
 from .test_fix import NOTHING_MADE, Fixed
 
-# %s: the body of a function that fills a vector and adds it up. It is called for no element, and for many.
+# %s: functions that each fill a vector and add it up, and their calls: for no element, and for many.
 SOURCE = """
 #include <cstddef>
 #include <cstdio>
@@ -20,27 +20,26 @@ SOURCE = """
 struct point { double x, y; };
 static long sum;
 static long add(const std::vector<int> &all) { for (int one : all) sum += one; return sum; }
+__attribute__((unused, noinline)) static int changed() { static int calls; return calls++; }
 __attribute__((unused)) static int noted(int &n) { return n++; }
 struct batch {
     std::vector<int> kept;
     int count = 40;
-    __attribute__((noinline)) void run(int n, const std::vector<int> &in, std::vector<int> &out) {
-        (void)n, (void)in, (void)out;
 %s
-    }
 };
 int main() {
     std::vector<int> in, out;
     for (int i = 0; i < 33; i++)
         in.push_back(i * 7);
     batch all;
-    for (int n : {0, 1, 100, -3})
-        all.run(n, in, out);
+    for (int n : {0, 1, 100, -3}) {
+%s
+    }
     add(all.kept), add(out);
     std::printf("%%ld\\n", sum);
 }
 """
-# What `run` does, and what stands before the loop then. The line of HERE adds an element.
+# What functions do, and what stands before the loop then. The line of HERE adds an element.
 MADE = {
     "a bound": (
         """
@@ -170,6 +169,14 @@ REFUSED = {
         "std::vector<int> v;\nfor (int i = 0; i < n; i += 2)\n    v.push_back(i); // HERE\nadd(v);",
         "the loop isn't `for (i = ...; i < n; i++)`",
     ),
+    "a function that may change the container": (
+        "std::vector<int> v;\nfor (std::size_t i = 0; i < in.size(); i++)\n    v.push_back(changed()); // HERE\nadd(v);",
+        "the loop calls changed",
+    ),
+    "a reference": (
+        "std::vector<int> v;\nfor (int i = 0; i < n; i++)\n    v.emplace_back(i); // HERE\nadd(v);",
+        "the loop's own variable changes",
+    ),
     "two elements": (
         "std::vector<int> v;\nfor (int i = 0; i < n; i++) {\n    v.push_back(i); // HERE\n    v.push_back(1);\n}\nadd(v);",
         "does more with the vector",
@@ -254,8 +261,19 @@ COPIES = """struct record *more = malloc(room * sizeof *more); // HERE
                 all = more;"""
 
 
-def line_of(source):
-    return source[: source.index("// HERE")].count("\n") + 1
+def line_of(source, function=""):
+    return source[: source.index("// HERE", source.index(function))].count("\n") + 1
+
+
+def program(bodies):
+    """A source with a function of each body."""
+    functions = [
+        f"    __attribute__((noinline)) void run{number}(int n, const std::vector<int> &in, std::vector<int> &out) {{\n"
+        f"        (void)n, (void)in, (void)out;\n{indent(body.strip(), ' ' * 8)}\n    }}"
+        for number, body in enumerate(bodies)
+    ]
+    calls = [f"        all.run{number}(n, in, out);" for number in range(len(functions))]
+    return SOURCE % ("\n".join(functions), "\n".join(calls))
 
 
 class Reserve(unittest.TestCase):
@@ -271,20 +289,32 @@ class Reserve(unittest.TestCase):
         named = {table["name"]: table["rows"] for table in told}
         return named["cards"], named["time"][0]["cycles"]
 
+    def patches(self, bodies):
+        """A program with all bodies, recorded, and what `fix` makes of each one's line."""
+        text = program(bodies)
+        fixed = self.fix(text, f"--reserve=a.cpp:{line_of(text, 'run0(')}")
+        lines = [line_of(text, f"run{number}(") for number in range(len(bodies))]
+        words = ("fix", "-q", "--machine", "machine.toml", "prog.trackway")
+        return fixed, [tools.trackway(*words, f"--reserve=a.cpp:{line}", check=False, cwd=fixed.folder) for line in lines]
+
     def test_loops_get_room_where_their_count_is_known(self):
-        for name, (body, before) in MADE.items():
+        fixed, answers = self.patches([body for body, _ in MADE.values()])
+        printed = fixed.build("before")
+        for name, done in zip(MADE, answers, strict=True):
             with self.subTest(name):
-                fixed = self.fix(SOURCE % indent(body.strip(), " " * 8))
-                self.assertEqual(fixed.done.returncode, 0, fixed.done.stderr)
-                printed = fixed.build("before")
-                fixed.apply()
-                self.assertEqual(fixed.build("after"), printed)
-                self.assertIn(before, (fixed.folder / "a.cpp").read_text())
+                self.assertEqual(done.returncode, 0, done.stderr)
+            (fixed.folder / "fix.patch").write_text(done.stdout)
+            tools.run("git", "apply", "fix.patch", cwd=fixed.folder)
+        self.assertEqual(fixed.build("after"), printed)
+        patched = (fixed.folder / "a.cpp").read_text()
+        for name, (_, before) in MADE.items():
+            with self.subTest(name):
+                self.assertIn(before, patched)
 
     def test_what_is_not_known_is_refused(self):
-        for name, (body, reason) in REFUSED.items():
+        _, answers = self.patches([body for body, _ in REFUSED.values()])
+        for (name, (_, reason)), done in zip(REFUSED.items(), answers, strict=True):
             with self.subTest(name):
-                done = self.fix(SOURCE % indent(body.strip(), " " * 8)).done
                 self.assertEqual((done.returncode, done.stdout), (NOTHING_MADE, ""), done.stderr)
                 self.assertIn(reason, done.stderr)
 
