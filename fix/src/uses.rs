@@ -63,6 +63,8 @@ pub enum What {
         ratio: bool,
         /// The function that it is an argument of; empty if none.
         callee: String,
+        /// The function gives memory that becomes objects.
+        gives: bool,
     },
     Offsetof,
     Object(Object),
