@@ -4,7 +4,6 @@
 #include "clang/AST/ParentMapContext.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallPtrSet.h"
-#include "llvm/ADT/StringSwitch.h"
 
 using namespace clang;
 using namespace llvm;
@@ -27,12 +26,22 @@ static bool isVector(QualType Type) {
 }
 
 static bool knowsItsSize(QualType Type) {
+    static constexpr StringRef Containers[] = {"vector",
+                                               "basic_string",
+                                               "deque",
+                                               "list",
+                                               "array",
+                                               "span",
+                                               "set",
+                                               "map",
+                                               "multiset",
+                                               "multimap",
+                                               "unordered_set",
+                                               "unordered_map",
+                                               "unordered_multiset",
+                                               "unordered_multimap"};
     const ClassTemplateSpecializationDecl *Class = standardTemplate(Type);
-    return Class && StringSwitch<bool>(Class->getName())
-                        .Cases({"vector", "basic_string", "deque", "list", "array", "span"}, true)
-                        .Cases({"set", "map", "multiset", "multimap"}, true)
-                        .Cases({"unordered_set", "unordered_map", "unordered_multiset", "unordered_multimap"}, true)
-                        .Default(false);
+    return Class && is_contained(Containers, Class->getName());
 }
 
 static bool isEmptyAtFirst(const VarDecl *Vector) {

@@ -186,21 +186,21 @@ int main(void) {
 POOLED = """
 #include <stdio.h>
 #include <stdlib.h>
-struct pool { size_t used; void *(*get)(void *pool, size_t number, size_t bytes); void (*put)(void *pool, void *block); };
+struct pool { size_t used; void *(*get)(void *pool, size_t number, size_t bytes); };
 #define GET(p, bytes) (p)->get((p), 1, (bytes))
 struct item { char flag; double value; char kind; int link; };
 static void *got(void *pool, size_t number, size_t bytes) { ((struct pool *)pool)->used += bytes; return calloc(number, bytes); }
 static void put(void *pool, void *block) { ((struct pool *)pool)->used--; free(block); }
 static void *sized(size_t bytes, struct pool *pool) { return pool->get(pool, 1, bytes); }
 int main(void) {
-    struct pool pool = {0, got, put};
+    struct pool pool = {0, got};
     struct item *one = GET(&pool, sizeof(struct item));
     struct item *other = (struct item *)sized(sizeof *other, &pool);
     one->value = 2.5, one->flag = 'f', one->link = 7;
     *other = *one;
     other->kind = 'k';
     printf("%c %g %c %d\\n", other->flag, other->value, other->kind, other->link);
-    pool.put(&pool, one), pool.put(&pool, other);
+    put(&pool, one), put(&pool, other);
     return 0;
 }
 """
