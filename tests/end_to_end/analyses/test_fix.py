@@ -3,7 +3,7 @@ sanitizers of addresses, leaks and undefined behaviour. What can't be done by a 
 
 import unittest
 
-from ..support import tools
+from ..support import real_programs, tools
 from .test_time import MACHINE
 
 NOTHING_MADE = 1
@@ -517,3 +517,24 @@ class Fix(unittest.TestCase):
         failing = self.prove(COUNTERS, "--align=counter:64", "--test", "! grep -q aligned_alloc a.c")
         self.assertEqual((failing.returncode, failing.stdout), (NOTHING_MADE, ""))
         self.assertIn("the patch isn't kept", failing.stderr)
+
+    def test_a_patched_bzip2_compresses_as_before(self):
+        with tools.folder() as name:
+            source = real_programs.make_bzip2(name, tools.TRACKWAY.with_name("trackway-cc"), "-O1")
+            # Patches name files from the repository's folder.
+            tools.run("git", "init", "-q", cwd=source)
+            (source / "machine.toml").write_text(MACHINE)
+            (source / "small").write_bytes((source / "sample1.ref").read_bytes()[:20_000])
+            compressed = source / "small.bz2"
+            tools.trackway("record", "-q", "-o", "trace", "--", "./bzip2", "-k", "small", cwd=source)
+            before = compressed.read_bytes()
+            words = ("--machine", "machine.toml", "--reorder=bz_stream:avail_in,next_in,opaque", "-o", "fix.patch", "trace")
+            tools.trackway("fix", "-q", *words, cwd=source)
+            tools.run("git", "apply", "fix.patch", cwd=source)
+            body = (source / "bzlib.h").read_text().split("struct {")[1]
+            self.assertLess(body.index("avail_in;"), body.index("next_in;"))
+            self.assertLess(body.index("opaque;"), body.index("total_in_lo32;"))
+            tools.run("make", "-s", "-B", "bzip2", "CC=clang-22", "CFLAGS=-O1 -w", cwd=source)
+            tools.run("./bzip2", "-k", "-f", "small", cwd=source)
+            self.assertEqual(compressed.read_bytes(), before)
+            tools.run("./bzip2", "-t", compressed, cwd=source)
