@@ -32,9 +32,9 @@ use simulated::Subject;
 const STRUCTURES: usize = 8;
 /// Fields are accessed together if no more accesses lie between, as for `trackway layout`.
 const WINDOW: u64 = 100;
-/// Passes over the trace after the first one, at most: two for layouts, one to find other edits and one for all of them, and
-/// one each for huge pages and for threads apart.
-const PASSES: u64 = 6;
+/// Passes over the trace after the first one, at most: two for layouts, five to find other edits and one for all of them,
+/// and one each for huge pages and for threads apart.
+const PASSES: u64 = 10;
 
 /// Say what to change, and what each change would gain in time
 ///

@@ -42,6 +42,7 @@ pub mod report;
 pub mod report_form;
 pub mod reuse;
 pub mod samples;
+pub mod served;
 pub mod sharing;
 pub mod shell_word;
 pub mod slice;

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
+use trackway_analysis::cache::Caches;
 use trackway_answers::slice::SliceArguments;
+use trackway_answers::time::MachineArguments;
 
 use crate::failure::Failure;
 
@@ -57,6 +59,11 @@ pub struct QueryArguments {
     /// Rows that a table shows at most; 0 for all
     #[arg(long = "top", alias = "rows", value_name = "N", default_value_t = 1000)]
     pub rows: usize,
+    /// Caches for column `level`, as for `report` [default: those of the machine that recorded]
+    #[arg(long, value_name = "CACHES", value_parser = Caches::described_by)]
+    pub cache: Option<Caches>,
+    #[command(flatten)]
+    pub machine: MachineArguments,
     #[command(flatten)]
     pub slice: SliceArguments,
     /// Threads to work with [default: all processors]

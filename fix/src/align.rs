@@ -107,6 +107,12 @@ fn placed(structure: &Structure, bytes: u64) -> Possibly<Edits> {
                 let why = format!("another structure holds objects, as {}", object.name);
                 reasons.push(Refusal::at(found, why));
             }
+            What::Sizeof {
+                callee, gives: true, ..
+            } if !bytes::is_of_allocation(structure, found) => {
+                let why = format!("objects are allocated by {}", bytes::named(callee));
+                reasons.push(Refusal::at(found, why));
+            }
             What::TemplateArgument => reasons.push(Refusal::at(found, "a template allocates objects")),
             What::Allocation { .. } => reasons.extend(aligned_allocation(found, bytes, &mut edits).err()),
             _ => (),

@@ -1,4 +1,4 @@
-//! Asks clang what the units of a program do with a structure, or look up in a line.
+//! Asks clang what the units of a program do with a structure, or look up or add in a line.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -21,6 +21,10 @@ pub enum Subject<'s> {
         line: usize,
         distance: usize,
     },
+    /// Calls of a line of any file that add to vectors.
+    Growths {
+        line: usize,
+    },
 }
 
 impl Subject<'_> {
@@ -32,6 +36,7 @@ impl Subject<'_> {
             Subject::LookUps { line, distance } => {
                 vec![format!("line={line}"), format!("distance={distance}")]
             }
+            Subject::Growths { line } => vec![format!("line={line}")],
         }
     }
 }

@@ -56,7 +56,9 @@ pub fn knows_layout(structure: &Structure) -> Vec<Refusal> {
             }
             What::Bound => "its fields are bound to names by their order".into(),
             What::Initialiser { elided: true, .. } => "an initialiser leaves out inner braces".into(),
-            What::Sizeof { callee, .. } if !is_size_of_memory(structure, found, callee) => {
+            What::Sizeof {
+                callee, gives: false, ..
+            } if !is_size_of_memory(structure, found, callee) => {
                 "its size is used for something else than memory".into()
             }
             What::Allocation { sized: false, .. } => {

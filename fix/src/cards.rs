@@ -31,6 +31,8 @@ pub enum Edit {
     HugePages,
     /// What a line looks up is asked for ahead.
     Prefetch(SourceLine),
+    /// The vector to which a line adds gets room for all before the loop.
+    Reserve(SourceLine),
     /// Nothing that a machine knows how to write.
     Unknown,
 }
@@ -41,6 +43,8 @@ const BEFORE_OPTIONS: usize = 2;
 const HUGE_PAGES: &str = "huge pages";
 /// The change of a card that asks for what will be looked up.
 const PREFETCH: &str = "prefetch";
+/// The change of a card that reserves room.
+const RESERVE: &str = "reserve";
 const AROUND: [&str; 2] = ["--time", "TRACE"];
 
 /// All cards of a report, in their order.
@@ -66,6 +70,7 @@ pub fn of(advice: &Report) -> Vec<Wanted> {
             edit: match text("change").as_str() {
                 HUGE_PAGES => Edit::HugePages,
                 PREFETCH => text("place").parse().map_or(Edit::Unknown, Edit::Prefetch),
+                RESERVE => text("place").parse().map_or(Edit::Unknown, Edit::Reserve),
                 _ => layout_of(card.text("next", 0).unwrap_or_default()),
             },
         }
@@ -94,7 +99,11 @@ fn layout_of(next: &str) -> Edit {
 ///
 /// # Errors
 /// If an option isn't written as it must be.
-pub fn asked(layouts: &LayoutArguments, prefetch: Option<&SourceLine>) -> Result<Vec<Wanted>, Failure> {
+pub fn asked(
+    layouts: &LayoutArguments,
+    prefetch: Option<&SourceLine>,
+    reserve: Option<&SourceLine>,
+) -> Result<Vec<Wanted>, Failure> {
     let changes = layouts.changes()?;
     let wanted = changes.into_iter().map(|(structure, change)| Wanted {
         card: None,
@@ -103,12 +112,14 @@ pub fn asked(layouts: &LayoutArguments, prefetch: Option<&SourceLine>) -> Result
         cycles: None,
         edit: Edit::Layout(structure, change),
     });
-    let prefetch = prefetch.map(|line| Wanted {
+    let at_line = |change: &str, line: &SourceLine, edit: fn(SourceLine) -> Edit| Wanted {
         card: None,
-        title: format!("prefetch at {line}"),
+        title: format!("{change} at {line}"),
         saves: None,
         cycles: None,
-        edit: Edit::Prefetch(line.clone()),
-    });
-    Ok(wanted.chain(prefetch).collect())
+        edit: edit(line.clone()),
+    };
+    let prefetch = prefetch.map(|line| at_line(PREFETCH, line, Edit::Prefetch));
+    let reserve = reserve.map(|line| at_line(RESERVE, line, Edit::Reserve));
+    Ok(wanted.chain(prefetch).chain(reserve).collect())
 }

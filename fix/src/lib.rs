@@ -14,6 +14,7 @@ mod prove;
 mod public;
 mod refusal;
 mod reorder;
+mod reserve;
 mod source_line;
 mod split;
 mod structure;

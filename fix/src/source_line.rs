@@ -14,8 +14,13 @@ pub struct SourceLine {
 
 impl SourceLine {
     pub fn has(&self, found: &Use) -> bool {
+        self.is_of(found, found.line)
+    }
+
+    /// Whether this is that line of the file in which something was found.
+    pub fn is_of(&self, found: &Use, line: usize) -> bool {
         let ends = found.file.strip_suffix(self.file.trim_start_matches("./"));
-        found.line == self.line && ends.is_some_and(|before| before.is_empty() || before.ends_with('/'))
+        line == self.line && ends.is_some_and(|before| before.is_empty() || before.ends_with('/'))
     }
 }
 

@@ -63,6 +63,8 @@ pub enum What {
         ratio: bool,
         /// The function that it is an argument of; empty if none.
         callee: String,
+        /// The function gives memory that becomes objects.
+        gives: bool,
     },
     Offsetof,
     Object(Object),
@@ -122,6 +124,7 @@ pub enum What {
     /// `main` is named, so it may run more than once.
     MainAgain,
     LookUp(LookUp),
+    Growth(Growth),
 }
 
 /// Something whose place follows from what a loop reads at its variable.
@@ -136,6 +139,20 @@ pub struct LookUp {
     /// The body has braces.
     pub compound: bool,
     /// Why it can't be asked for ahead.
+    pub reasons: Vec<String>,
+}
+
+/// A call that adds an element to a vector. The use spans the loop around it, if there is one.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+pub struct Growth {
+    /// The call's line.
+    pub call: usize,
+    /// The vector's text, and how many elements the loop adds; empty if a macro writes it, or it isn't known.
+    pub vector: String,
+    pub count: String,
+    /// True if the loop adds any; empty if the count says so.
+    pub guard: String,
+    /// Why no room can be reserved.
     pub reasons: Vec<String>,
 }
 

@@ -31,6 +31,7 @@ use crate::prefetch;
 use crate::prove::{self, ProveArguments};
 use crate::public::Patterns;
 use crate::refusal::Refusal;
+use crate::reserve;
 use crate::source_line::SourceLine;
 
 const NOTHING_MADE: u8 = 1;
@@ -55,13 +56,16 @@ pub struct FixArguments {
     /// The trace
     pub trace: PathBuf,
     /// The number of a card of `trackway advise` [default: the first that a patch can be made of]
-    #[arg(value_name = "CARD", conflicts_with_all = ["split", "reorder", "pad", "align", "soa", "prefetch"])]
+    #[arg(value_name = "CARD", conflicts_with_all = ["split", "reorder", "pad", "align", "soa", "prefetch", "reserve"])]
     pub card: Option<usize>,
     #[command(flatten)]
     pub layouts: LayoutArguments,
     /// Ask for what a line looks up some iterations before it is needed
     #[arg(long, value_name = "FILE:LINE")]
     pub prefetch: Option<SourceLine>,
+    /// Reserve room before the loop in which a line adds to a vector
+    #[arg(long, value_name = "FILE:LINE")]
+    pub reserve: Option<SourceLine>,
     /// The folder of a compile_commands.json [default: the program's debugging information says how it was compiled]
     #[arg(short = 'p', long, value_name = "FOLDER")]
     pub commands: Option<PathBuf>,
@@ -133,7 +137,11 @@ pub fn run(arguments: FixArguments) -> Result<ExitCode, Failure> {
 }
 
 fn wanted(arguments: &FixArguments) -> Result<Vec<Wanted>, Failure> {
-    let asked = cards::asked(&arguments.layouts, arguments.prefetch.as_ref())?;
+    let asked = cards::asked(
+        &arguments.layouts,
+        arguments.prefetch.as_ref(),
+        arguments.reserve.as_ref(),
+    )?;
     arguments.machine.prepare()?;
     if !asked.is_empty() {
         return Ok(asked);
@@ -175,6 +183,10 @@ fn patch_of(
         Edit::Prefetch(line) => {
             let found = asking::found(prefetch::subject(line), units)?;
             prefetch::edits(line, &found).map(|edits| (edits, None))
+        }
+        Edit::Reserve(line) => {
+            let found = asking::found(reserve::subject(line), units)?;
+            reserve::edits(line, &found).map(|edits| (edits, None))
         }
         Edit::Layout(structure, change) => {
             let uses = asking::found(Subject::Structure(structure), units)?;

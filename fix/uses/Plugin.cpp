@@ -1,7 +1,9 @@
 // A plug-in for clang (-fplugin=): writes what a translation unit does with a structure to a file, as JSON. With an
 // empty name, it writes the calls of allocators. -fplugin-arg-TrackwayUses-type=NAME and
 // -fplugin-arg-TrackwayUses-output=FILE name both. With -fplugin-arg-TrackwayUses-line=LINE and
-// -fplugin-arg-TrackwayUses-distance=ITERATIONS it writes the look-ups of that line of any file instead.
+// -fplugin-arg-TrackwayUses-distance=ITERATIONS it writes the look-ups of that line of any file instead, and without a
+// distance the calls by which that line adds to vectors.
+#include "Growths.h"
 #include "LookUps.h"
 #include "Uses.h"
 
@@ -19,14 +21,21 @@ namespace {
 
 struct Request {
     std::string Type, Output;
-    /// 0: uses of the type, not look-ups.
-    unsigned Line = 0, Distance = 0;
+    /// 0: uses of the type, nothing of a line.
+    unsigned Line = 0;
+    /// 0: what adds to vectors, not look-ups.
+    unsigned Distance = 0;
 
     llvm::json::Array found(ASTContext &Context) const {
         if (Line == 0) {
             trackway::Uses Uses(Context, Type);
             Uses.TraverseDecl(Context.getTranslationUnitDecl());
             return Uses.take();
+        }
+        if (Distance == 0) {
+            trackway::Growths Growths(Context, Line);
+            Growths.TraverseDecl(Context.getTranslationUnitDecl());
+            return Growths.take();
         }
         trackway::LookUps LookUps(Context, Line, Distance);
         LookUps.TraverseDecl(Context.getTranslationUnitDecl());

@@ -208,7 +208,9 @@ bool Uses::VisitUnaryExprOrTypeTraitExpr(UnaryExprOrTypeTraitExpr *Trait) {
     for (const Stmt *Up = parent(Trait); Up && isa<Expr>(Up); Up = parent(Up))
         if (const auto *Operation = dyn_cast<BinaryOperator>(Up); Operation && Operation->getOpcode() == BO_Div)
             IsRatio = mentionsSize(Operation->getLHS()) && mentionsSize(Operation->getRHS());
-    add("sizeof", Trait->getSourceRange(), json::Object{{"ratio", IsRatio}, {"callee", Call ? calleeOf(Call) : ""}});
+    add("sizeof", Trait->getSourceRange(),
+        json::Object{
+            {"ratio", IsRatio}, {"callee", Call ? calleeOf(Call) : ""}, {"gives", Call && givesObjects(Call)}});
     return true;
 }
 
@@ -333,6 +335,15 @@ bool Uses::isAllocation(const CallExpr *Call) const {
         return true;
     bool TakesSizes = all_of(Callee->parameters(), [](const ParmVarDecl *P) { return P->getType()->isIntegerType(); });
     return TakesSizes && !Callee->param_empty();
+}
+
+// Its result is memory of any type, which becomes that of objects: some allocator, perhaps by a pointer.
+bool Uses::givesObjects(const CallExpr *Call) const {
+    const Stmt *Up = parent(Call);
+    while (isa_and_nonnull<ParenExpr>(Up))
+        Up = parent(Up);
+    const auto *Cast = dyn_cast_or_null<CastExpr>(Up);
+    return Cast && Call->getType()->isVoidPointerType() && isPointerToSubject(Cast->getType());
 }
 
 bool Uses::mentionsSize(const Stmt *Of) const {

@@ -44,6 +44,7 @@ class Uses : public clang::RecursiveASTVisitor<Uses> {
     bool isSubject(const clang::RecordDecl *Record) const;
     bool isPointerToSubject(clang::QualType Type) const;
     bool isAllocation(const clang::CallExpr *Call) const;
+    bool givesObjects(const clang::CallExpr *Call) const;
     bool mentionsSize(const clang::Stmt *Of) const;
     bool hasBraces(const clang::InitListExpr *List) const;
     void findWithoutBraces(const clang::InitListExpr *List);

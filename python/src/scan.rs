@@ -1,12 +1,17 @@
 //! Which rows of which table are wanted.
 
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use trackway_arrow::{partitions, Relation, Selection};
+use trackway_answers::model::ModelArguments;
+use trackway_answers::served::{served, CYCLES};
+use trackway_answers::time::MachineArguments;
+use trackway_arrow::{partitions, Relation, Selection, TraceTables};
 
 use crate::batches::Batches;
+use crate::errors::failure;
 use crate::partition::Partition;
 use crate::trace::Trace;
 
@@ -64,12 +69,41 @@ pub fn scan(
     let relation = relation(table)?;
     let selection = filters.selection(relation)?;
     let tables = trace.tables();
+    serve(py, tables, relation, &selection)?;
     let whole = || partitions(tables, relation, &selection, 1).swap_remove(0);
     let scan = py.detach(|| {
         let partition = partition.map_or_else(whole, Partition::into_inner);
         tables.scan(relation, partition, selection.clone())
     });
     Ok(Batches::new(scan, batch_rows, skips_damage))
+}
+
+/// If columns are wanted that caches and a machine are simulated for: those of the machine that recorded.
+fn serve(py: Python, tables: &Arc<TraceTables>, relation: Relation, selection: &Selection) -> PyResult<()> {
+    let schema = relation.schema_with_served();
+    let (first, columns) = (
+        relation.schema().fields().len(),
+        selection.columns.iter().flatten(),
+    );
+    let names: Vec<&str> = columns
+        .filter(|index| **index >= first)
+        .map(|index| schema.field(*index).name().as_str())
+        .collect();
+    if names.is_empty() {
+        return Ok(());
+    }
+    let (model, machine) = (ModelArguments::default(), MachineArguments::default());
+    let by = py.detach(|| {
+        served(
+            tables.trace(),
+            &model,
+            &machine,
+            names.contains(&CYCLES),
+            &mut Vec::new(),
+        )
+    });
+    tables.serve_by(by.map_err(|error| failure(&error))?);
+    Ok(())
 }
 
 /// Divides a table into parts of about the same work, at most so many.
@@ -84,7 +118,7 @@ pub fn divide(trace: &Trace, table: &str, filters: Filters, count: usize) -> PyR
 /// Name, unit and meaning of a table's columns.
 #[pyfunction]
 pub fn columns(table: &str) -> PyResult<Vec<(String, String, String)>> {
-    let schema = relation(table)?.schema();
+    let schema = relation(table)?.schema_with_served();
     let fields = schema.fields().iter();
     Ok(fields
         .map(|field| {
@@ -105,7 +139,7 @@ fn relation(name: &str) -> PyResult<Relation> {
 }
 
 fn indices(relation: Relation, names: &[String]) -> PyResult<Vec<usize>> {
-    let schema = relation.schema();
+    let schema = relation.schema_with_served();
     let index = |name: &String| {
         schema.index_of(name).map_err(|_| {
             let names: Vec<&str> = schema

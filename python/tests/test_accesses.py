@@ -72,6 +72,13 @@ class Accesses(unittest.TestCase):
         after = trace().accesses(columns=["time_ns"], times_ns=(middle + 1, 2**64 - 1)).read_all().num_rows
         self.assertEqual((before, before + after), (int((times <= middle).sum()), len(dumped())))
 
+    def test_levels_are_those_of_the_misses(self) -> None:
+        read = trackway.open(traces.recorded("particles.c"))
+        levels = [row["level"] for row in rows(read.accesses(columns=["level"]))]
+        self.assertEqual(len(levels), len(dumped()))
+        self.assertGreater(min(levels), 0)
+        self.assertNotIn("level", rows(read.accesses(limit=1))[0])
+
     def test_limits_and_batches(self) -> None:
         batches = list(trace().accesses(columns=["site"], limit=10_000, batch_rows=1000))
         self.assertEqual(sum(batch.num_rows for batch in batches), 10_000)

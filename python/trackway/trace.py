@@ -54,8 +54,9 @@ class Trace(Questions):
         times are not decoded.
 
         Args:
-            columns: names of columns in the wanted order; by default all. Names of variables, functions and the like
-                are dictionary columns, which cost little more than the site.
+            columns: names of columns in the wanted order; by default all but `level` and `cycles`, which caches and a
+                machine are simulated for. Names of variables, functions and the like are dictionary columns, which
+                cost little more than the site.
             threads: numbers of threads.
             sites: numbers of sites.
             addresses: the first and the last address.

@@ -19,6 +19,7 @@ pub mod placement;
 pub mod regions;
 pub mod reuse;
 pub mod samples;
+pub mod served;
 pub mod sharing;
 pub mod slices;
 pub mod whatif;

@@ -121,6 +121,12 @@ fn words(kind: Kind) -> Words {
             unless: "other input fits the caches: then the added instructions cost more than they save; or the indices end elsewhere than here",
             next: "ask for what is needed 16 iterations later (__builtin_prefetch, where the index is within bounds), and measure",
         },
+        Kind::Reserve => Words {
+            change: "reserve",
+            bound: "",
+            unless: "other input makes far fewer elements than there is room for, or the number isn't known before",
+            next: "reserve room for all elements before the first is added (std::vector's reserve), and measure",
+        },
         Kind::LinesOfTheirOwn => Words {
             change: "lines of its own",
             bound: "",

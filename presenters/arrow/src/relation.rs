@@ -61,6 +61,14 @@ impl Relation {
         Self::ALL.iter().copied().find(|relation| relation.name() == name)
     }
 
+    /// The columns, and after them `level` and `cycles` of accesses. These need [`crate::TraceTables::serve_by`].
+    pub fn schema_with_served(self) -> SchemaRef {
+        match self {
+            Relation::Accesses => accesses::schema_with_served(),
+            _ => self.schema(),
+        }
+    }
+
     /// The columns; each field's metadata has `meaning` and, where there is one, `unit`.
     pub fn schema(self) -> SchemaRef {
         match self {

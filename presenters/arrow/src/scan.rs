@@ -71,8 +71,10 @@ impl Iterator for Scan {
 impl TraceTables {
     /// Reads a part of a table. Except for small tables, nothing is read before the first batch is asked for.
     pub fn scan(self: &Arc<Self>, relation: Relation, partition: Partition, selection: Selection) -> Scan {
-        let schema = relation.schema();
-        let chosen = selection.chosen(schema.fields().len());
+        let schema = relation.schema_with_served();
+        let mut selection = selection;
+        let chosen = selection.chosen(relation.schema().fields().len());
+        selection.columns = Some(chosen.clone());
         let fields: Vec<_> = chosen.iter().map(|index| schema.field(*index).clone()).collect();
         Scan {
             schema: Arc::new(Schema::new(fields)),

@@ -10,8 +10,10 @@ use arrow_array::{ArrayRef, RecordBatch};
 use arrow_buffer::ScalarBuffer;
 use arrow_schema::{Field, Schema};
 use trackway_analysis::moments::{ChunkTimes, Span};
+use trackway_analysis::served::{Served, ServedChunk};
 use trackway_trace::{ChunkRef, Decoder, Stream, Trace, TraceError};
 
+use crate::accesses::AccessColumn;
 use crate::{accesses, cells, sites, Relation};
 
 /// A trace, the names of its sites as columns, and the times of its chunks; the latter are made when first asked for.
@@ -23,6 +25,10 @@ pub struct TraceTables {
     numbers: OnceLock<AccessNumbers>,
     decoded_chunks: AtomicU64,
     decoded_bytes: AtomicU64,
+    /// What serves accesses; set before `level` or `cycles` are asked for.
+    served_by: OnceLock<Served>,
+    levels: OnceLock<HashMap<(u32, u64), Arc<ServedChunk>>>,
+    cycles: OnceLock<HashMap<(u32, u64), Arc<ServedChunk>>>,
 }
 
 /// How many accesses stand in a stream before each of its chunks, by stream and sequence.
@@ -40,6 +46,9 @@ impl TraceTables {
             numbers: OnceLock::new(),
             decoded_chunks: AtomicU64::new(0),
             decoded_bytes: AtomicU64::new(0),
+            served_by: OnceLock::new(),
+            levels: OnceLock::new(),
+            cycles: OnceLock::new(),
         }
     }
 
@@ -100,6 +109,35 @@ impl TraceTables {
     /// The column of the table of sites of that index: the cell of a site stands at its number.
     pub(crate) fn site_column(&self, index: usize) -> &ArrayRef {
         self.site_columns[index].get_or_init(|| sites::column(&self.trace, index))
+    }
+
+    /// Says what serves the accesses: the caches whose `level` is asked for, and the machine whose `cycles` are. It holds
+    /// for all scans; later calls change nothing.
+    pub fn serve_by(&self, served: Served) {
+        self.served_by.get_or_init(|| served);
+    }
+
+    /// What served the accesses of a chunk, of a stream and with a sequence. The first call for each column simulates the
+    /// whole trace.
+    pub(crate) fn served(&self, column: AccessColumn, chunk: (u32, u64)) -> Arc<ServedChunk> {
+        let (all, caches, machine) = match column {
+            AccessColumn::Cycles => (&self.cycles, false, true),
+            _ => (&self.levels, true, false),
+        };
+        let all = all.get_or_init(|| {
+            let by = self.served_by.get().expect("it was said what serves accesses");
+            let wanted = Served {
+                caches: by.caches.clone().filter(|_| caches),
+                machine: by.machine.clone().filter(|_| machine),
+            };
+            let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+            let found = wanted.accesses_of(&self.trace, threads, &|_, _| {});
+            found
+                .into_iter()
+                .map(|(chunk, served)| (chunk, Arc::new(served)))
+                .collect()
+        });
+        all.get(&chunk).cloned().unwrap_or_default()
     }
 
     /// The times between which a chunk's accesses took place; their number is unknown.

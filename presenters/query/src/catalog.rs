@@ -37,7 +37,7 @@ pub fn relations() -> impl Iterator<Item = Relation> {
 /// The tables that queries of these traces know.
 pub fn catalog(set: &TraceSet) -> Vec<TableDescription> {
     let relations = relations().map(|relation| {
-        let mut columns = columns(relation.schema());
+        let mut columns = columns(relation.schema_with_served());
         if set.is_collection() {
             columns.extend(trace_fields().iter().map(column));
         }

@@ -21,5 +21,5 @@ pub use catalog::{catalog, relations, ColumnDescription, TableDescription};
 pub use error::QueryError;
 pub use export::{export, ExportSettings, Exported};
 pub use output::{write, Format, Written};
-pub use session::{Answer, Session};
+pub use session::{served_columns, Answer, Session};
 pub use traces::{TraceSet, Unreadable};

@@ -1,6 +1,7 @@
 //! Runs queries on traces.
 
 use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 
 use datafusion::arrow::array::RecordBatch;
@@ -11,6 +12,8 @@ use datafusion::execution::context::SQLOptions;
 use datafusion::execution::{FunctionRegistry, SessionStateBuilder};
 use datafusion::physical_plan::SendableRecordBatchStream;
 use datafusion::prelude::{SessionConfig, SessionContext};
+use datafusion::sql::sqlparser::dialect::GenericDialect;
+use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 use futures::StreamExt;
 use tokio::runtime::{Builder, Runtime};
 use trackway_trace::TraceError;
@@ -29,7 +32,25 @@ pub struct Session {
     context: SessionContext,
     runtime: Runtime,
     damage: Damage,
+    names_served: Arc<AtomicBool>,
 }
+
+/// Those of `level` and `cycles` that a query names: columns of accesses for which caches and a machine are simulated.
+///
+/// Queries that name neither don't have these columns, so that `SELECT *` costs no simulation.
+pub fn served_columns(sql: &str) -> Vec<&'static str> {
+    let tokens = Tokenizer::new(&GenericDialect {}, sql).tokenize();
+    let tokens = tokens.unwrap_or_default();
+    let is_named = |name: &&str| {
+        tokens.iter().any(|token| match token {
+            Token::Word(word) => word.value.eq_ignore_ascii_case(name),
+            _ => false,
+        })
+    };
+    SERVED.into_iter().filter(is_named).collect()
+}
+
+const SERVED: [&str; 2] = ["level", "cycles"];
 
 impl Session {
     /// Makes a session whose queries work with so many threads.
@@ -60,6 +81,7 @@ impl Session {
             context,
             runtime,
             damage: Damage::default(),
+            names_served: Arc::default(),
         };
         session
             .register()
@@ -69,7 +91,12 @@ impl Session {
 
     fn register(&self) -> Result<(), DataFusionError> {
         for relation in relations() {
-            let table = TraceTable::new(self.set.clone(), relation, self.damage.clone());
+            let table = TraceTable::new(
+                self.set.clone(),
+                relation,
+                self.damage.clone(),
+                self.names_served.clone(),
+            );
             self.context.register_table(relation.name(), Arc::new(table))?;
         }
         let traces = self.set.table();
@@ -82,11 +109,14 @@ impl Session {
         &self.set
     }
 
-    /// Plans a query and begins to run it. Queries only read.
+    /// Plans a query and begins to run it. Queries only read. If it names [`served_columns`], each trace must know
+    /// what serves its accesses: [`trackway_arrow::TraceTables::serve_by`].
     ///
     /// # Errors
     /// If the query can't be understood; the message says where, and which names there are.
     pub fn query(&self, sql: &str) -> Result<Answer<'_>, QueryError> {
+        self.names_served
+            .store(!served_columns(sql).is_empty(), Ordering::Relaxed);
         let options = SQLOptions::new()
             .with_allow_ddl(false)
             .with_allow_dml(false)

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -29,6 +30,8 @@ pub struct TraceTable {
     /// Predicates that hold for all rows: those of the table from which this one was made.
     pub filters: Vec<Expr>,
     pub damage: Damage,
+    /// Whether the present query names columns that are simulated.
+    pub names_served: Arc<AtomicBool>,
 }
 
 impl fmt::Debug for TraceTable {
@@ -38,12 +41,18 @@ impl fmt::Debug for TraceTable {
 }
 
 impl TraceTable {
-    pub fn new(set: Arc<TraceSet>, relation: Relation, damage: Damage) -> Self {
+    pub fn new(
+        set: Arc<TraceSet>,
+        relation: Relation,
+        damage: Damage,
+        names_served: Arc<AtomicBool>,
+    ) -> Self {
         TraceTable {
             set,
             relation,
             filters: Vec::new(),
             damage,
+            names_served,
         }
     }
 
@@ -52,8 +61,16 @@ impl TraceTable {
         (provider as &dyn Any).downcast_ref()
     }
 
+    /// The trace's own columns.
+    fn own(&self) -> SchemaRef {
+        match self.names_served.load(Ordering::Relaxed) {
+            true => self.relation.schema_with_served(),
+            false => self.relation.schema(),
+        }
+    }
+
     fn fields(&self) -> Schema {
-        let own = self.relation.schema();
+        let own = self.own();
         let mut fields: Vec<_> = own.fields().iter().cloned().collect();
         if self.set.is_collection() {
             fields.extend(trace_fields().into_iter().map(Arc::new));
@@ -63,7 +80,7 @@ impl TraceTable {
 
     /// Where a column of the table comes from.
     fn source(&self, index: usize) -> Source {
-        let own = self.relation.schema().fields().len();
+        let own = self.own().fields().len();
         match index.checked_sub(own) {
             None => Source::Own,
             Some(index) => Source::Trace(index),

@@ -3,7 +3,7 @@ sanitizers of addresses, leaks and undefined behaviour. What can't be done by a 
 
 import unittest
 
-from ..support import tools
+from ..support import real_programs, tools
 from .test_time import MACHINE
 
 NOTHING_MADE = 1
@@ -182,6 +182,29 @@ int main(void) {
 }
 """
 
+# Allocators that aren't those of the C library: one by a pointer, and one that takes more than a size.
+POOLED = """
+#include <stdio.h>
+#include <stdlib.h>
+struct pool { size_t used; void *(*get)(void *pool, size_t number, size_t bytes); };
+#define GET(p, bytes) (p)->get((p), 1, (bytes))
+struct item { char flag; double value; char kind; int link; };
+static void *got(void *pool, size_t number, size_t bytes) { ((struct pool *)pool)->used += bytes; return calloc(number, bytes); }
+static void put(void *pool, void *block) { ((struct pool *)pool)->used--; free(block); }
+static void *sized(size_t bytes, struct pool *pool) { return pool->get(pool, 1, bytes); }
+int main(void) {
+    struct pool pool = {0, got};
+    struct item *one = GET(&pool, sizeof(struct item));
+    struct item *other = (struct item *)sized(sizeof *other, &pool);
+    one->value = 2.5, one->flag = 'f', one->link = 7;
+    *other = *one;
+    other->kind = 'k';
+    printf("%c %g %c %d\\n", other->flag, other->value, other->kind, other->link);
+    put(&pool, one), put(&pool, other);
+    return 0;
+}
+"""
+
 COUNTERS = """
 #include <pthread.h>
 #include <stdio.h>
@@ -268,7 +291,7 @@ REFUSED = [
     ("hook(things, sizeof *things);", "passed to hook", (SPLIT, REORDER)),
     ("memcpy(buffer, things, sizeof *things);", "passed to memcpy", (SPLIT, REORDER)),
     ("memcpy(things, things + 1, sizeof *things);", "passed to memcpy", (SPLIT,)),
-    ("printf(\"%d\\n\", ((struct other *)things)->hot);", "cast to or from struct other *", (SPLIT, REORDER)),
+    ('printf("%d\\n", ((struct other *)things)->hot);', "cast to or from struct other *", (SPLIT, REORDER)),
     ("buffer[0] += ((char *)&things[1])[4];", "cast to or from char *", (SPLIT, REORDER)),
     ("struct thing local = things[1]; buffer[0] = local.cold[0];", "local", (SPLIT,)),
     ("COLD(&things[2]) = 3;", "a macro uses cold", (SPLIT,)),
@@ -277,15 +300,20 @@ REFUSED = [
     ("struct holder h = {1, {0}}; buffer[1] = h.inner.small;", "another structure holds", (SPLIT, ALIGN)),
     ("struct thing *one = i_of(3) ? malloc(sizeof *one) : NULL; if (one) one->hot = 1; free(one);", "size", (SPLIT, ALIGN)),
     ("void *any = malloc(sizeof(struct thing)); struct thing *it = any; it->hot = 2; free(it);", "size", (SPLIT, ALIGN)),
-    ("struct thing *more_bytes = malloc(sizeof *things + 16); more_bytes->hot = 1; free(more_bytes);", "other sizes than multiples",
-     (SPLIT, ALIGN, "--pad=thing:8")),
+    (
+        "struct thing *more_bytes = malloc(sizeof *things + 16); more_bytes->hot = 1; free(more_bytes);",
+        "other sizes than multiples",
+        (SPLIT, ALIGN, "--pad=thing:8"),
+    ),
     ("void *kept = things; buffer[3] = kept != NULL;", "cast to or from void *", (SPLIT,)),
     ("char *start = &things[2].small; buffer[4] = *start;", "the address of its first field", (REORDER, SPLIT)),
-    ("static struct thing row[2] = {1, 2, {3}, 4, 5, {6}}; buffer[5] = row[1].small;", "leaves out inner braces",
-     (REORDER, "--pad=thing:8")),
+    (
+        "static struct thing row[2] = {1, 2, {3}, 4, 5, {6}}; buffer[5] = row[1].small;",
+        "leaves out inner braces",
+        (REORDER, "--pad=thing:8"),
+    ),
     ("struct thing *more = realloc(things, 20 * sizeof *things); things = more;", "realloc", (SPLIT, ALIGN)),
-    ("struct thing *raw = malloc(96); raw->hot = 1; buffer[2] = (char)raw->hot; free(raw);", "other sizes than multiples",
-     (SPLIT, ALIGN)),
+    ("struct thing *raw = malloc(96); raw->hot = 1; buffer[2] = (char)raw->hot; free(raw);", "other sizes than multiples", (SPLIT, ALIGN)),
 ]
 
 
@@ -329,9 +357,7 @@ class Fixed:
         tools.trackway(compiler, *flags, cwd=folder)
         tools.trackway("record", "-q", "-o", folder / "prog.trackway", "--", folder / "prog")
         (folder / "machine.toml").write_text(machine)
-        self.done = tools.trackway(
-            "fix", "-q", "--machine", "machine.toml", *options, folder / "prog.trackway", check=False, cwd=folder
-        )
+        self.done = tools.trackway("fix", "-q", "--machine", "machine.toml", *options, folder / "prog.trackway", check=False, cwd=folder)
 
     def build(self, name):
         clang = {"cc": "clang-22", "c++": "clang++-22"}[self.compiler]
@@ -365,7 +391,7 @@ class Fix(unittest.TestCase):
         self.assert_does_the_same(fixed)
         text = self.text(fixed, "a.c")
         self.assertIn("--link index", fixed.done.stderr)
-        stays = text[text.index("struct person {"):]
+        stays = text[text.index("struct person {") :]
         self.assertNotIn("salary", stays[: stays.index("}")])
         self.assertIn("// in years", stays[: stays.index("}")])
         moved = text[text.index("struct person_rest {") : text.index("// What people are.")]
@@ -394,6 +420,16 @@ class Fix(unittest.TestCase):
         order = [body.index(name) for name in ("pair;", "*link;", "value;", "flag;", "kind", "sort")]
         self.assertEqual(order, sorted(order))
         self.assertIn("char flag;   // one byte", body)
+
+    def test_fields_change_places_in_objects_of_any_allocator(self):
+        fixed = self.fix({"a.c": POOLED}, "--reorder=item:value,link")
+        self.assert_does_the_same(fixed)
+        body = self.text(fixed, "a.c").split("struct item {")[1].split("}")[0]
+        self.assertEqual([word.strip(";") for word in body.split()[1::2]], ["value", "link", "flag", "kind"])
+        aligned = self.fix({"a.c": POOLED}, "--align=item:64").done
+        self.assertEqual((aligned.returncode, aligned.stdout), (NOTHING_MADE, ""))
+        self.assertIn("objects are allocated by a function that a pointer names", aligned.stderr)
+        self.assertIn("objects are allocated by sized", aligned.stderr)
 
     def test_objects_get_lines_of_their_own(self):
         fixed = self.fix({"a.c": COUNTERS}, "--align=counter:64")
@@ -481,3 +517,24 @@ class Fix(unittest.TestCase):
         failing = self.prove(COUNTERS, "--align=counter:64", "--test", "! grep -q aligned_alloc a.c")
         self.assertEqual((failing.returncode, failing.stdout), (NOTHING_MADE, ""))
         self.assertIn("the patch isn't kept", failing.stderr)
+
+    def test_a_patched_bzip2_compresses_as_before(self):
+        with tools.folder() as name:
+            source = real_programs.make_bzip2(name, tools.TRACKWAY.with_name("trackway-cc"), "-O1")
+            # Patches name files from the repository's folder.
+            tools.run("git", "init", "-q", cwd=source)
+            (source / "machine.toml").write_text(MACHINE)
+            (source / "small").write_bytes((source / "sample1.ref").read_bytes()[:20_000])
+            compressed = source / "small.bz2"
+            tools.trackway("record", "-q", "-o", "trace", "--", "./bzip2", "-k", "small", cwd=source)
+            before = compressed.read_bytes()
+            words = ("--machine", "machine.toml", "--reorder=bz_stream:avail_in,next_in,opaque", "-o", "fix.patch", "trace")
+            tools.trackway("fix", "-q", *words, cwd=source)
+            tools.run("git", "apply", "fix.patch", cwd=source)
+            body = (source / "bzlib.h").read_text().split("struct {")[1]
+            self.assertLess(body.index("avail_in;"), body.index("next_in;"))
+            self.assertLess(body.index("opaque;"), body.index("total_in_lo32;"))
+            tools.run("make", "-s", "-B", "bzip2", "CC=clang-22", "CFLAGS=-O1 -w", cwd=source)
+            tools.run("./bzip2", "-k", "-f", "small", cwd=source)
+            self.assertEqual(compressed.read_bytes(), before)
+            tools.run("./bzip2", "-t", compressed, cwd=source)

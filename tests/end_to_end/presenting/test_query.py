@@ -9,11 +9,47 @@ import unittest
 from collections import Counter
 from pathlib import Path
 
+from ..analyses.test_advise import MACHINE
 from ..support import tools
 from ..support.documented import blocks
 
 THREADS = tools.PROGRAMS / "threads.c"
 NAMES = tools.PROGRAMS / "names.c"
+
+
+CACHES = "L1=32K,8,64:L2=256K,8,64,shared"
+# Two threads that look up what doesn't fit into the caches.
+GATHER = """
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+enum { COUNT = 1 << 15, LOOKUPS = 30000 };
+struct entry { long key, value; };
+static struct entry *table;
+static long sums[16];
+static void *look_up(void *number) {
+    unsigned long at = 7 + (long)number;
+    long sum = 0;
+    for (int i = 0; i < LOOKUPS; i++) {
+        at = at * 6364136223846793005u + 1442695040888963407u;
+        sum += table[at >> 49].key;
+    }
+    sums[8 * (long)number] = sum;
+    return NULL;
+}
+int main(void) {
+    pthread_t threads[2];
+    table = aligned_alloc(64, COUNT * sizeof *table);
+    for (int i = 0; i < COUNT; i++)
+        table[i].key = table[i].value = i;
+    for (long i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, look_up, (void *)i);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    printf("%ld %ld\\n", sums[0], sums[8]);
+    return 0;
+}
+"""
 
 
 def recordings():
@@ -47,6 +83,32 @@ class Query(unittest.TestCase):
             expected[row["variable"]] += row["accesses"]
         rows = query(self.trace, "SELECT variable, count(*) AS n FROM accesses GROUP BY variable")
         self.assertEqual({row["variable"]: int(row["n"]) for row in rows}, expected)
+
+    def test_misses_and_cycles_by_field_are_those_of_the_report(self):
+        # No access of this program spans two lines, so each misses one line or none.
+        with tools.folder() as folder:
+            trace, machine = Path(folder) / "gather.trackway", Path(folder) / "machine.toml"
+            (Path(folder) / "gather.c").write_text(GATHER)
+            machine.write_text(MACHINE)
+            program = tools.compile_traced(Path(folder) / "gather", [Path(folder) / "gather.c"], "-O1", "-g", "-pthread", oracle=False)
+            tools.record(trace, program)
+            by = ("--cache", CACHES, "--machine", machine)
+            report = tools.report(trace, "--time", "--by", "field", "--top", "0", *by)
+            table = next(table for table in report["tables"] if table["name"] == "fields")
+            served = "count(*) FILTER (WHERE level > 1) AS l1, count(*) FILTER (WHERE level > 2) AS l2, sum(cycles) AS cycles"
+            rows = query(*by, trace, f"SELECT field, {served} FROM accesses WHERE field <> '' GROUP BY field")
+            found = {row["field"]: row for row in rows}
+            fields = {row["field"]: row for row in table["rows"] if row["field"] in found}
+            self.assertIn("entry.key", fields)
+            self.assertGreater(fields["entry.key"]["l2_misses"], 10_000)
+            for name, row in fields.items():
+                with self.subTest(name):
+                    self.assertEqual((int(found[name]["l1"]), int(found[name]["l2"])), (row["l1_misses"], row["l2_misses"]))
+                    self.assertAlmostEqual(float(found[name]["cycles"]), row["cycles"], delta=2 + 1e-4 * row["cycles"])
+            whole = query(*by, trace, "SELECT * FROM accesses LIMIT 1")[0]
+            self.assertNotIn("level", whole, "a query that doesn't name them simulates nothing")
+            few = query("--cache", CACHES, trace, "SELECT level FROM accesses WHERE field = 'entry.key' LIMIT 3")
+            self.assertEqual({int(row["level"]) for row in few} - {1, 2, 3}, set())
 
     def test_rows_are_those_of_the_dump(self):
         dump = tools.trackway("dump", "--json", self.trace).stdout.splitlines()
@@ -205,8 +267,7 @@ class Slices(unittest.TestCase):
         self.assertEqual(refused.returncode, 2)
 
     def test_traces_of_a_folder_without_the_slice_are_left_out(self):
-        done = tools.trackway("query", "-q", "--format", "csv", "--thread", 1, self.folder,
-                              "SELECT DISTINCT path FROM accesses")
+        done = tools.trackway("query", "-q", "--format", "csv", "--thread", 1, self.folder, "SELECT DISTINCT path FROM accesses")
         self.assertEqual(done.stdout.splitlines()[1:], [str(self.trace)])
         self.assertIn("names.trackway: --thread: there is no thread 1", done.stderr)
         self.assertIn("1 of 2 traces could not be read, or hold nothing of the slice", done.stderr)

@@ -8,8 +8,10 @@ mod loops;
 mod pool;
 mod prefetch;
 mod private;
+mod reserve;
 mod shrunk;
 mod simulate;
+mod slots;
 mod spread;
 mod visits;
 
@@ -67,6 +69,8 @@ pub enum Kind {
     SmallerType,
     /// Lines are asked for some iterations before they are needed.
     Prefetch,
+    /// An array that grows has room for all elements from the beginning.
+    Reserve,
     /// Another loop of a nest goes innermost.
     Interchange,
     /// A nest of loops goes over its arrays in blocks.
@@ -109,6 +113,7 @@ impl Subject<'_> {
         edits.extend(visits::edits(self));
         edits.extend(fields::edits(self));
         edits.extend(prefetch::edits(self));
+        edits.extend(reserve::edits(self));
         edits.sort_by(|first, second| second.part.total_cmp(&first.part));
         edits.truncate(MOST_EDITS);
         edits

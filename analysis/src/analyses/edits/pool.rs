@@ -7,11 +7,10 @@ use trackway_trace::{Batch, BatchItem, SiteId};
 
 use super::elements::ProgramBlocks;
 use super::simulate::{each_access, Output};
+use super::slots::Slots;
 use super::Rewrite;
 use crate::analyses::whatif::{BlockChange as Change, Blocks, Numbering};
 
-/// Where the pool lies: far from a program's own memory.
-const FIRST: u64 = 1 << 45;
 const GRAIN_BYTES: u64 = 8;
 /// Larger blocks are no objects of a pool.
 const MOST_OBJECT_BYTES: u64 = 1 << 20;
@@ -31,28 +30,6 @@ struct Pool {
     slots: Slots,
     /// The slot of each object, by its old start: size and place.
     taken: HashMap<u64, (u64, u64)>,
-}
-
-/// Free places by size.
-#[derive(Debug, Default)]
-struct Slots {
-    free: HashMap<u64, Vec<u64>>,
-    next: u64,
-}
-
-impl Slots {
-    fn take(&mut self, bytes: u64) -> u64 {
-        if let Some(place) = self.free.get_mut(&bytes).and_then(Vec::pop) {
-            return place;
-        }
-        let place = FIRST + self.next;
-        self.next += bytes;
-        place
-    }
-
-    fn give_back(&mut self, bytes: u64, place: u64) {
-        self.free.entry(bytes).or_default().push(place);
-    }
 }
 
 impl Pool {
@@ -126,20 +103,5 @@ impl Rewrite for Pooled {
                 }
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn freed_places_are_used_again_by_objects_of_the_same_size() {
-        let mut slots = Slots::default();
-        let places = [slots.take(24), slots.take(24), slots.take(40)];
-        assert_eq!(places.map(|place| place - FIRST), [0, 24, 48]);
-        slots.give_back(24, places[0]);
-        assert_eq!(slots.take(40) - FIRST, 88);
-        assert_eq!(slots.take(24), places[0]);
     }
 }

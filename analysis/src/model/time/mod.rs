@@ -87,6 +87,11 @@ impl Timing {
 
     /// Returns by how many cycles the batch's stream ends later.
     pub fn take(&mut self, batch: &Batch) -> u64 {
+        self.take_each(batch, |_| ())
+    }
+
+    /// The same, with the cycles of each access outside of runs.
+    pub fn take_each(&mut self, batch: &Batch, mut each: impl FnMut(f64)) -> u64 {
         let shared = self.machine.caches.any_shared();
         let key = if shared { 0 } else { batch.stream };
         let machine = &*self.machine;
@@ -106,12 +111,14 @@ impl Timing {
             sites,
             core,
             spent: &mut self.spent,
+            latest_ns: 0.0,
         };
         for piece in batch.pieces() {
             match piece {
                 Piece::Accesses(range) => range.for_each(|index| {
                     let site = batch.site[index].index();
                     run.access(site, batch.address[index], batch.length(index));
+                    each(run.latest_ns * machine.costs.ghz);
                 }),
                 Piece::Run(piece) => run.run(batch.lanes(piece), piece.count),
             }
@@ -271,6 +278,8 @@ struct CoreRun<'r> {
     sites: &'r TimedSites,
     core: &'r mut Core,
     spent: &'r mut [f64],
+    /// What the last access took.
+    latest_ns: f64,
 }
 
 impl CoreRun<'_> {
@@ -309,7 +318,8 @@ impl CoreRun<'_> {
             },
         };
         let work = self.sites.work(site);
-        self.spent[site] += self.core.access(self.costs, &work, &served, self.memory);
+        self.latest_ns = self.core.access(self.costs, &work, &served, self.memory);
+        self.spent[site] += self.latest_ns;
         changed
     }
 

@@ -6,12 +6,14 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use trackway_answers::failure::Failure;
+use trackway_answers::model::ModelArguments;
 use trackway_answers::progress::{record_bytes, with_polled_bar};
+use trackway_answers::served::{served, CYCLES};
 use trackway_answers::slice::{self, Content};
 use trackway_answers::{output, processors, soundness};
 use trackway_cli::query::{AnswerFormat, QueryArguments, Question};
 use trackway_query::{
-    catalog, write, Answer, Format, QueryError, Session, TableDescription, TraceSet, Written,
+    catalog, served_columns, write, Answer, Format, QueryError, Session, TableDescription, TraceSet, Written,
 };
 use trackway_report::{counted, Report, Table, TableBuilder};
 use trackway_trace::Trace;
@@ -36,6 +38,7 @@ pub fn run(arguments: &QueryArguments) -> Result<ExitCode, Failure> {
         output::print_report(&schema(&set), false)?;
         return Ok(ExitCode::SUCCESS);
     };
+    serve(&set, &sql, arguments)?;
     let threads = arguments.threads.unwrap_or_else(processors::available);
     let session = Session::new(set, threads).map_err(failed)?;
     let written = answer(&session, &sql, arguments);
@@ -48,6 +51,31 @@ pub fn run(arguments: &QueryArguments) -> Result<ExitCode, Failure> {
         ));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// If a query asks for what served accesses, says which caches and which machine do.
+fn serve(set: &TraceSet, sql: &str, arguments: &QueryArguments) -> Result<(), Failure> {
+    let columns = served_columns(sql);
+    if columns.is_empty() {
+        return Ok(());
+    }
+    let model = ModelArguments {
+        cache: arguments.cache.clone(),
+        ..ModelArguments::default()
+    };
+    let wants_cycles = columns.contains(&CYCLES);
+    for tables in set.traces() {
+        let mut warnings = Vec::new();
+        tables.serve_by(served(
+            tables.trace(),
+            &model,
+            &arguments.machine,
+            wants_cycles,
+            &mut warnings,
+        )?);
+        warnings.iter().for_each(output::warn);
+    }
+    Ok(())
 }
 
 /// None if only the schema is asked for.

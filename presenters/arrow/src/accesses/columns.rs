@@ -22,6 +22,34 @@ pub enum AccessColumn {
     Uncertain,
     /// The column of that index in the table of sites.
     OfSite(usize),
+    Level,
+    Cycles,
+}
+
+/// Columns that caches and a machine are simulated for. They come last, and are only built where they are named.
+fn served() -> [(AccessColumn, Field); 2] {
+    [
+        (
+            AccessColumn::Level,
+            described(
+                "level",
+                DataType::UInt8,
+                false,
+                "",
+                "level of the simulated caches that served it: 1 for L1; one more than there are caches for memory",
+            ),
+        ),
+        (
+            AccessColumn::Cycles,
+            described(
+                "cycles",
+                DataType::Float32,
+                false,
+                "cycles",
+                "estimated cycles by which the program ends later because of it, as of report --time",
+            ),
+        ),
+    ]
 }
 
 fn own() -> [(AccessColumn, Field); 10] {
@@ -72,6 +100,11 @@ fn own() -> [(AccessColumn, Field); 10] {
 
 /// All columns in their order.
 pub fn all() -> Vec<(AccessColumn, Field)> {
+    recorded().into_iter().chain(served()).collect()
+}
+
+/// Those that follow from the trace alone.
+fn recorded() -> Vec<(AccessColumn, Field)> {
     let of_sites = sites::columns();
     let last = of_sites
         .iter()
@@ -88,9 +121,17 @@ pub fn all() -> Vec<(AccessColumn, Field)> {
 }
 
 pub fn schema() -> SchemaRef {
-    Arc::new(Schema::new(
-        all().into_iter().map(|(_, field)| field).collect::<Vec<_>>(),
-    ))
+    schema_of(recorded())
+}
+
+/// With the columns that are simulated.
+pub fn schema_with_served() -> SchemaRef {
+    schema_of(all())
+}
+
+fn schema_of(columns: Vec<(AccessColumn, Field)>) -> SchemaRef {
+    let fields = columns.into_iter().map(|(_, field)| field);
+    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 
 /// Whether there is a column of that name that follows from the site.

@@ -8,7 +8,7 @@ mod rows;
 mod tally;
 mod wanted;
 
-pub use columns::{counts_schema, is_of_sites, schema};
+pub use columns::{counts_schema, is_of_sites, schema, schema_with_served, AccessColumn};
 pub use counting::CountScan;
 pub use reading::AccessScan;
 pub use rows::of_sites;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
+use trackway_analysis::served::ServedChunk;
 use trackway_trace::{Decoder, TraceError};
 
 use super::current::{begin, queue, Decoding};
@@ -107,6 +108,17 @@ impl AccessScan {
         goes_on.map(|_| true)
     }
 
+    /// What served a chunk's accesses, if that column is wanted.
+    fn served(
+        &self,
+        tables: &TraceTables,
+        column: AccessColumn,
+        chunk: (u32, u64),
+    ) -> Option<Arc<ServedChunk>> {
+        let is_wanted = self.columns.contains(&column);
+        is_wanted.then(|| tables.served(column, chunk))
+    }
+
     fn begin_chunk(&mut self) -> Result<bool, TraceError> {
         let Some((id, index)) = self.chunks.pop_front() else {
             return Ok(false);
@@ -133,6 +145,8 @@ impl AccessScan {
                 span,
                 before: 0,
                 before_chunk,
+                levels: self.served(&tables, AccessColumn::Level, (id, sequence)),
+                cycles: self.served(&tables, AccessColumn::Cycles, (id, sequence)),
             },
             positions: match divides {
                 true => self.wanted.positions(&span),

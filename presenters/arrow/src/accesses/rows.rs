@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use arrow_array::types::UInt32Type;
 use arrow_array::{
-    ArrayRef, BooleanArray, DictionaryArray, PrimitiveArray, RecordBatch, UInt32Array, UInt64Array,
+    ArrayRef, BooleanArray, DictionaryArray, Float32Array, PrimitiveArray, RecordBatch, UInt32Array,
+    UInt64Array, UInt8Array,
 };
 use arrow_buffer::ScalarBuffer;
 use arrow_schema::{DataType, SchemaRef};
@@ -15,9 +16,10 @@ use super::wanted::Chosen;
 use crate::cells::record_batch;
 use crate::TraceTables;
 use trackway_analysis::moments::Span;
+use trackway_analysis::served::ServedChunk;
 
 /// Where the accesses of a batch stand.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Place {
     /// Span of the chunk; if times are asked for, its accesses have been counted.
     pub span: Span,
@@ -25,6 +27,9 @@ pub struct Place {
     pub before: u64,
     /// Accesses of the stream before the chunk, if sequences are asked for.
     pub before_chunk: u64,
+    /// What served the chunk's accesses, for each of both columns if it is asked for.
+    pub levels: Option<Arc<ServedChunk>>,
+    pub cycles: Option<Arc<ServedChunk>>,
 }
 
 /// The columns that grow, as far as they are wanted.
@@ -40,6 +45,8 @@ pub struct Rows {
     address: Option<Vec<u64>>,
     size: Option<Vec<u64>>,
     uncertain: Option<Vec<bool>>,
+    level: Option<Vec<u8>>,
+    cycles: Option<Vec<f32>>,
     count: usize,
 }
 
@@ -58,6 +65,8 @@ impl Rows {
                 AccessColumn::Address => rows.address = Some(Vec::new()),
                 AccessColumn::Size => rows.size = Some(Vec::new()),
                 AccessColumn::Uncertain => rows.uncertain = Some(Vec::new()),
+                AccessColumn::Level => rows.level = Some(Vec::new()),
+                AccessColumn::Cycles => rows.cycles = Some(Vec::new()),
             }
         }
         rows
@@ -90,6 +99,17 @@ impl Rows {
         }
         let certain = batch.uncertain_from.map_or(usize::MAX, |from| from as usize);
         extend(&mut self.uncertain, chosen, |index| index >= certain);
+        let before = place.before as usize;
+        if let Some(served) = &place.levels {
+            let level = |index: usize| served.levels.get(before + index).copied();
+            extend(&mut self.level, chosen, |index| level(index).unwrap_or_default());
+        }
+        if let Some(served) = &place.cycles {
+            let cycles = |index: usize| served.cycles.get(before + index).copied();
+            extend(&mut self.cycles, chosen, |index| {
+                cycles(index).unwrap_or_default()
+            });
+        }
     }
 
     /// The rows as a batch of these columns; none are left. Room for `expected` more is made.
@@ -111,6 +131,8 @@ impl Rows {
             address: renew(&mut self.address, expected),
             size: renew(&mut self.size, expected),
             uncertain: renew(&mut self.uncertain, expected),
+            level: renew(&mut self.level, expected),
+            cycles: renew(&mut self.cycles, expected),
             count: std::mem::take(&mut self.count),
         };
         let count = taken.count;
@@ -135,6 +157,8 @@ struct Finished {
     address: ScalarBuffer<u64>,
     size: ScalarBuffer<u64>,
     uncertain: Vec<bool>,
+    level: ScalarBuffer<u8>,
+    cycles: ScalarBuffer<f32>,
 }
 
 impl From<Rows> for Finished {
@@ -150,6 +174,8 @@ impl From<Rows> for Finished {
             address: rows.address.unwrap_or_default().into(),
             size: rows.size.unwrap_or_default().into(),
             uncertain: rows.uncertain.unwrap_or_default(),
+            level: rows.level.unwrap_or_default().into(),
+            cycles: rows.cycles.unwrap_or_default().into(),
         }
     }
 }
@@ -171,6 +197,8 @@ impl Finished {
             AccessColumn::Address => wide(&self.address),
             AccessColumn::Size => wide(&self.size),
             AccessColumn::Uncertain => Arc::new(BooleanArray::from(self.uncertain.clone())),
+            AccessColumn::Level => Arc::new(UInt8Array::new(self.level.clone(), None)),
+            AccessColumn::Cycles => Arc::new(Float32Array::new(self.cycles.clone(), None)),
             AccessColumn::OfSite(index) => of_sites(tables.site_column(index), &self.site),
         }
     }
