@@ -37,7 +37,7 @@ all: build
 setup:
 	@setup/install $(PURPOSE)
 
-build: pass uses runtime preload place lake
+build: pass uses runtime streams preload place lake
 
 pass: $(LLVM:%=pass-%)
 	@cd $(LIBRARY) && test ! -e TrackwayPass22.so || ln -sf TrackwayPass22.so TrackwayPass.so
@@ -61,6 +61,10 @@ uses-%: setup
 runtime: setup $(FOREIGN:%=runtime-%)
 	@$(MAKE) --no-print-directory -C collectors/runtime OUT=$(LIBRARY) INCLUDE=$(abspath $(BUILD))/include
 	@ln -sfn ../../include $(LIBRARY)/include
+
+# Streams of C++ are compiled with the pass, for the programs that are linked with them.
+streams: pass runtime
+	@$(MAKE) --no-print-directory -C collectors/runtime/libstdcxx OUT=$(LIBRARY) OBJ=$(abspath $(BUILD))/obj/streams
 
 preload: setup
 	@$(MAKE) --no-print-directory -C collectors/preload OUT=$(LIBRARY) OBJ=$(abspath $(BUILD))/obj/preload

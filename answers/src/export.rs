@@ -13,7 +13,8 @@ use flate2::write::GzEncoder;
 use flate2::Compression;
 use trackway_analysis::cache::Caches;
 use trackway_report::{
-    counted, to_callgrind, to_chrome_trace, to_csv, to_folded, to_pprof, CallgrindHeader, Report, Table, Unit,
+    counted, percent, to_callgrind, to_chrome_trace, to_csv, to_folded, to_pprof, CallgrindHeader, Report,
+    Table, Unit, Value,
 };
 use trackway_trace::{Existing, Trace};
 
@@ -230,6 +231,16 @@ fn content(trace: &Trace, arguments: &ExportArguments) -> Result<Vec<u8>, Failur
     Ok(text.into_bytes())
 }
 
+/// What is exported has no place of its own for it.
+fn say_library_share(share: f64) {
+    if share > 0.0 {
+        output::say(format!(
+            "{} of the accesses are by library functions; --without-library leaves them out",
+            percent(share)
+        ));
+    }
+}
+
 fn gzip(bytes: &[u8]) -> Result<Vec<u8>, Failure> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     let compressed = encoder.write_all(bytes).and_then(|()| encoder.finish());
@@ -257,12 +268,14 @@ fn calls(trace: &Trace, settings: &Settings) -> Result<Report, Failure> {
     let report = answer(AnalysisName::Calls, trace, settings)?;
     report.warnings.iter().for_each(output::warn);
     repairs(&report).iter().for_each(output::warn);
+    say_share_of(&report);
     Ok(report)
 }
 
 fn slices(trace: &Trace, settings: &Settings, most: usize) -> Result<Report, Failure> {
     let report = time_line(trace, settings, most);
     report.warnings.iter().for_each(output::warn);
+    say_share_of(&report);
     let slices = table(&report, "slices")?;
     let left_out = slices.total_rows() - slices.row_count();
     if left_out > 0 {
@@ -272,6 +285,13 @@ fn slices(trace: &Trace, settings: &Settings, most: usize) -> Result<Report, Fai
         ));
     }
     Ok(report)
+}
+
+fn say_share_of(report: &Report) {
+    let column = report.table("trace").and_then(|table| table.column("by_library"));
+    if let Some(Value::Real(share)) = column.map(|column| column.value(0)) {
+        say_library_share(share);
+    }
 }
 
 fn no_measure(measure: &str, report: &Report) -> Failure {

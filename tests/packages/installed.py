@@ -45,7 +45,8 @@ def contents():
         of_wheel = {re.sub(r"^[^/]+\.data/(?:data/|scripts/)", lambda found: "bin/" if "scripts" in found[0] else "", name)
                     for name in members.namelist()}
     for name in ("bin/trackway", "bin/trackway-lake", "bin/trackway-cc", "lib/trackway/TrackwayPass22.so",
-                 "lib/trackway/libtrackway.a", "lib/trackway/preload.so", "lib/trackway/dynamorio/client.so"):
+                 "lib/trackway/libtrackway.a", "lib/trackway/libtrackway-streams.a", "lib/trackway/libtrackway-streams-count.a",
+                 "lib/trackway/preload.so", "lib/trackway/dynamorio/client.so"):
         for what, names in (("deb", of_deb), ("tarball", of_archive), ("wheel", of_wheel)):
             assert name in names, f"the {what} lacks {name}"
     stays_below("lib/trackway/", of_deb - of_archive)

@@ -4,13 +4,13 @@ use std::io::{self, BufWriter, Seek, Write};
 
 use trackway_analysis::Names;
 use trackway_interchange::export::{
-    export, export_drmemtrace, Access, ChampSim, Din, Executed, ExportError, Format as Written, Frame,
-    Lackey, LibCacheSim, Lines, PerfScript, Ramulator, RamulatorForm, Samples, Walk,
+    export, export_drmemtrace, Access, ChampSim, Din, Executed, ExportError, Exported, Format as Written,
+    Frame, Lackey, LibCacheSim, Lines, PerfScript, Ramulator, RamulatorForm, Samples, Walk,
 };
 use trackway_report::grouped;
 use trackway_trace::{Existing, OutputFile, SiteId, Stream, Trace, TraceError};
 
-use super::{ExportArguments, Format};
+use super::{say_library_share, ExportArguments, Format};
 use crate::failure::Failure;
 use crate::{output, soundness};
 
@@ -33,15 +33,16 @@ pub fn write(trace: &Trace, arguments: &ExportArguments) -> Result<bool, Failure
     soundness::warnings(trace).iter().for_each(output::warn);
     let stream = chosen(trace, arguments)?;
     if to == Format::Drmemtrace {
-        drmemtrace(trace, stream, arguments)?;
+        say_library_share(drmemtrace(trace, stream, arguments)?.share_by_library());
         return Ok(true);
     }
     let lines = lines(arguments)?;
     let path = arguments.output()?;
     let mut file = OutputFile::create(path, Existing::with_force(arguments.force))?;
     let written = write_format(trace, stream, arguments, (to, form), lines, &mut file);
-    written.map_err(|error| Failure::about(path, error))?;
+    let exported = written.map_err(|error| Failure::about(path, error))?;
     file.finish()?;
+    say_library_share(exported.share_by_library());
     Ok(true)
 }
 
@@ -52,13 +53,13 @@ fn write_format(
     format: (Format, Option<RamulatorForm>),
     lines: Lines,
     file: &mut OutputFile,
-) -> io::Result<()> {
+) -> io::Result<Exported> {
     let go = |format: &mut dyn Written| over(trace, stream, arguments, |walk| export(walk, format));
     if format.0 == Format::Libcachesim {
         return libcachesim(file, lines, go);
     }
     let mut output = BufWriter::with_capacity(BUFFER, file);
-    match format {
+    let exported = match format {
         (_, Some(form)) => go(&mut Ramulator::new(&mut output, form, lines)),
         (Format::Din, _) => go(&mut Din {
             output: &mut output,
@@ -67,29 +68,30 @@ fn write_format(
         (Format::Lackey, _) => go(&mut Lackey { output: &mut output }),
         (Format::Champsim, _) => go(&mut ChampSim { output: &mut output }),
         (Format::PerfScript, _) => perf_script(trace, arguments, &mut output, go),
-        _ => Ok(()),
+        _ => Ok(Exported::default()),
     }?;
-    output.flush()
+    output.flush()?;
+    Ok(exported)
 }
 
 /// The export reads its file again, so for a pipe it writes another file and copies that.
 fn libcachesim(
     output: &mut OutputFile,
     lines: Lines,
-    go: impl FnOnce(&mut dyn Written) -> io::Result<()>,
-) -> io::Result<()> {
+    go: impl FnOnce(&mut dyn Written) -> io::Result<Exported>,
+) -> io::Result<Exported> {
     let (mut file, is_copied) = match output.random_access() {
         Some(file) => (file.try_clone()?, false),
         None => (tempfile::tempfile()?, true),
     };
     let mut format = LibCacheSim::new(file.try_clone()?, lines);
-    go(&mut format)?;
+    let exported = go(&mut format)?;
     format.finish()?;
     if is_copied {
         file.rewind()?;
         io::copy(&mut file, output)?;
     }
-    Ok(())
+    Ok(exported)
 }
 
 /// Reads the trace with a progress bar, and reports what could not be read.
@@ -110,7 +112,11 @@ fn over<R>(
     })
 }
 
-fn drmemtrace(trace: &Trace, stream: Option<&Stream>, arguments: &ExportArguments) -> Result<(), Failure> {
+fn drmemtrace(
+    trace: &Trace,
+    stream: Option<&Stream>,
+    arguments: &ExportArguments,
+) -> Result<Exported, Failure> {
     let path = arguments.output()?;
     let mut damage = |error: &TraceError| output::warn(error);
     let summary = arguments.reading.with_progress(trace, 1, |_, progress| {
@@ -124,7 +130,7 @@ fn drmemtrace(trace: &Trace, stream: Option<&Stream>, arguments: &ExportArgument
             grouped(summary.split)
         ));
     }
-    Ok(())
+    Ok(summary.exported)
 }
 
 fn chosen<'t>(trace: &'t Trace, arguments: &ExportArguments) -> Result<Option<&'t Stream>, Failure> {
@@ -155,8 +161,8 @@ fn perf_script(
     trace: &Trace,
     arguments: &ExportArguments,
     output: &mut impl Write,
-    go: impl FnOnce(&mut dyn Written) -> io::Result<()>,
-) -> io::Result<()> {
+    go: impl FnOnce(&mut dyn Written) -> io::Result<Exported>,
+) -> io::Result<Exported> {
     let names = Names::new(trace.program());
     let program = trace.meta().program.rsplit('/').next().unwrap_or_default();
     // The first word of a line is the program.

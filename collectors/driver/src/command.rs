@@ -126,6 +126,7 @@ fn clang_arguments(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compiler::Streams;
     use crate::instruction_set::InstructionSet;
     use std::ffi::OsStr;
     use std::fs;
@@ -162,6 +163,7 @@ mod tests {
             compiler: OsStr::new(compiler),
             language,
             inherits_threads: false,
+            streams: Streams::Recording,
         };
         arguments(invocation, &driver, installation, user)
     }
@@ -183,6 +185,7 @@ mod tests {
             compiler: OsStr::new("clang-22"),
             language,
             inherits_threads: true,
+            streams: Streams::Plain,
         };
         let invocation = Invocation::parse(&user, language);
         let all = words(
@@ -239,6 +242,22 @@ mod tests {
         assert_eq!(rewritten("a.o -lm"), format!("a.o -lm {RUNTIME} {EXPORT}"));
         assert_eq!(rewritten("-shared a.o"), format!("-shared a.o {RUNTIME}"));
         assert_eq!(rewritten("a.c"), format!("{COMPILE} a.c {RUNTIME} {EXPORT}"));
+    }
+
+    #[test]
+    fn streams_stand_before_the_runtime_in_programs_of_cxx() {
+        let parts = [PARTS, &["lib/trackway/libtrackway-streams.a"]].concat();
+        let (root, installation) = installation_with(&parts);
+        let link = |compiler, language| {
+            let line = attempt(compiler, language, "a.o", &installation).unwrap();
+            words(line, &root)
+        };
+        let streams = "-Xlinker /T/lib/trackway/libtrackway-streams.a";
+        assert_eq!(
+            link("clang++-22", Language::Cxx),
+            format!("a.o {streams} {RUNTIME} {EXPORT}")
+        );
+        assert_eq!(link("clang-22", Language::C), format!("a.o {RUNTIME} {EXPORT}"));
     }
 
     #[test]

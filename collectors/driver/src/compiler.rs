@@ -13,6 +13,16 @@ pub struct Driver<'d> {
     pub language: Language,
     /// Programs create threads that inherit regions.
     pub inherits_threads: bool,
+    pub streams: Streams,
+}
+
+/// Which streams of libstdc++ programs of C++ are linked with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Streams {
+    /// Those of its binary, whose code records nothing.
+    Plain,
+    Recording,
+    Counting,
 }
 
 /// Explains why the compiler could not be started.

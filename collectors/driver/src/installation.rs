@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use trackway_answers::failure::Failure;
 use trackway_recorder::BinaryClient;
 
+use crate::compiler::Streams;
 use crate::instruction_set::InstructionSet;
 
 /// The plugin's file name, up to the version of LLVM.
@@ -15,6 +16,9 @@ const RUNTIME: &str = "libtrackway.a";
 /// What creates threads that inherit regions, in programs that load shared objects and in static ones.
 const INHERIT_THREADS: &str = "inherit_threads.o";
 const INHERIT_THREADS_STATIC: &str = "inherit_threads_static.o";
+/// Streams of libstdc++ that are recorded, and those that count.
+const STREAMS: &str = "libtrackway-streams.a";
+const COUNTING_STREAMS: &str = "libtrackway-streams-count.a";
 /// What the client needs of DynamoRIO: blocks of at most 64 instructions that end where control may go elsewhere; the
 /// client itself makes them longer. Traces of such blocks can't be made, only tried again and again. And blocks of writable code look whether it has changed when they begin: where DynamoRIO takes the right to write away from
 /// pages instead, it goes on after the write with the registers that the client had borrowed as they are, and the program
@@ -122,6 +126,17 @@ impl Installation {
             INHERIT_THREADS
         };
         self.linked_part(name, set)
+    }
+
+    /// The archive with the streams of libstdc++; none for other processors, and if it wasn't built.
+    pub(crate) fn streams(&self, set: Option<InstructionSet>, streams: Streams) -> Option<PathBuf> {
+        let name = match streams {
+            Streams::Plain => return None,
+            Streams::Recording => STREAMS,
+            Streams::Counting => COUNTING_STREAMS,
+        };
+        let is_foreign = set.is_some_and(|set| !set.is_host());
+        Some(self.parts().join(name)).filter(|path| !is_foreign && path.exists())
     }
 
     fn linked_part(&self, name: &str, set: Option<InstructionSet>) -> Result<PathBuf, Failure> {

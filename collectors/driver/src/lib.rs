@@ -65,6 +65,7 @@ fn prepare(language: Language, arguments: Vec<OsString>) -> Result<std::process:
         compiler: &compiler,
         language,
         inherits_threads: options.inherit_threads,
+        streams: options.streams(),
     };
     let arguments = command::arguments(invocation, &driver, &installation, arguments)?;
     let mut command = std::process::Command::new(compiler);

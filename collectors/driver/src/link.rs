@@ -24,8 +24,13 @@ pub fn arguments(
     };
     let set = target::instruction_set(invocation.target.as_deref(), driver.compiler)?;
     let linked = parts(output, set, driver.inherits_threads, installation)?;
+    let streams = match driver.language {
+        Language::Cxx => installation.streams(set, driver.streams),
+        Language::C | Language::Fortran => None,
+    };
     let mut arguments = Vec::new();
-    for file in linked.files {
+    // The runtime comes after what needs it.
+    for file in streams.into_iter().chain(linked.files) {
         if driver.language != Language::Fortran {
             arguments.push("-Xlinker".into());
         }

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use trackway_answers::failure::Failure;
 
+use crate::compiler::Streams;
+
 pub const ENVIRONMENT_VARIABLE: &str = "TRACKWAY_CC_OPTIONS";
 
 /// How to instrument; what isn't set is left to the pass's defaults.
@@ -131,6 +133,15 @@ impl Options {
         Ok(true)
     }
 
+    /// The streams that a program is linked with: ours are compiled without the oracle.
+    pub fn streams(&self) -> Streams {
+        match (self.oracle || self.library == Some(false), self.count) {
+            (true, _) => Streams::Plain,
+            (false, true) => Streams::Counting,
+            (false, false) => Streams::Recording,
+        }
+    }
+
     /// The value of `TRACKWAY_PASS_OPTIONS`: `key=value` pairs separated by colons.
     pub fn for_pass(&self) -> OsString {
         let mut pairs: Vec<Vec<u8>> = Vec::new();
@@ -254,6 +265,15 @@ mod tests {
         assert!(options.oracle);
         assert_eq!(options.for_pass(), "oracle=1:place=early");
         assert_eq!(rest, ["-c", "--oracle", "a.c"]);
+    }
+
+    #[test]
+    fn streams_record_as_the_program_does() {
+        let streams = |words: &[&str]| read(None, words).unwrap().0.streams();
+        assert_eq!(streams(&[]), Streams::Recording);
+        assert_eq!(streams(&["--count"]), Streams::Counting);
+        assert_eq!(streams(&["--oracle"]), Streams::Plain);
+        assert_eq!(streams(&["--library=0"]), Streams::Plain);
     }
 
     #[test]

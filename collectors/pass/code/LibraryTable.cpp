@@ -63,7 +63,12 @@ getenv, secure_getenv        read(arg0, string(arg0))
 puts, fputs, fputs_unlocked, perror  read(arg0, string(arg0)) if arg0
 
 _ZSt11_Hash_bytesPKvmm       read(arg0, arg1)
-_ZSt16__ostream_insertIcSt11char_traitsIcEERSt13basic_ostreamIT_T0_ES6_PKS3_l, _ZNSo5writeEPKcl  read(arg1, arg2)
+__dynamic_cast               read(arg0, 8) read(at(arg0) + (0 - 16), 16) read(at(at(arg0) + (0 - 8)), 16) read(arg2 + 8, 8)
+_ZNKSt6locale2id5_M_idEv     read(arg0, 8)
+_ZNSi7getlineEPclc           write(arg1, string(arg1, arg2))
+_ZSt14__convert_to_vIfEvPKcRT_RSt12_Ios_IostateRKP15__locale_struct  read(arg0, real(arg0)) write(arg1, 4)
+_ZSt14__convert_to_vIdEvPKcRT_RSt12_Ios_IostateRKP15__locale_struct  read(arg0, real(arg0)) write(arg1, 8)
+_ZSt14__convert_to_vIeEvPKcRT_RSt12_Ios_IostateRKP15__locale_struct  read(arg0, real(arg0)) write(arg1, 10)
 
 printf, vprintf              read(arg0, string(arg0))
 fprintf, vfprintf, dprintf, vdprintf, __printf_chk, __vprintf_chk  read(arg1, string(arg1))

@@ -8,7 +8,7 @@ use flate2::write::GzEncoder;
 use flate2::Compression;
 use trackway_trace::{Existing, InstructionKind, OutputFile, Stream, Trace, TraceError};
 
-use super::walk::{export, thread_ids, ThreadId, Walk};
+use super::walk::{export, thread_ids, Exported, ThreadId, Walk};
 use super::{Access, Executed, ExportError, Format};
 use crate::drmemtrace::{file_type, kind, marker, Entry, EPOCH_MICROSECONDS};
 
@@ -29,6 +29,7 @@ pub struct DrmemtraceSummary {
     pub files: u64,
     /// Accesses too long for one entry.
     pub split: u64,
+    pub exported: Exported,
 }
 
 /// Writes the trace, or one of its threads, into the folder, one file for each thread.
@@ -58,7 +59,7 @@ pub fn export_drmemtrace(
     prepare(folder, force, &paths)?;
     let mut summary = DrmemtraceSummary::default();
     for ((stream, id), path) in chosen.iter().zip(&paths) {
-        let mut written = || -> io::Result<u64> {
+        let mut written = || -> io::Result<(u64, Exported)> {
             let mut entries = Entries::create(path, force, *id, clock_offset(trace))?;
             let walk = Walk {
                 trace,
@@ -66,14 +67,17 @@ pub fn export_drmemtrace(
                 progress,
                 damage: &mut *damage,
             };
-            export(walk, &mut entries)?;
-            entries.finish(stream.chunks.last().map(|chunk| chunk.header.last_ns))
+            let exported = export(walk, &mut entries)?;
+            let split = entries.finish(stream.chunks.last().map(|chunk| chunk.header.last_ns))?;
+            Ok((split, exported))
         };
-        summary.split += written().map_err(|source| ExportError::Io {
+        let (split, exported) = written().map_err(|source| ExportError::Io {
             file: path.clone(),
             action: "write the file",
             source,
         })?;
+        summary.split += split;
+        summary.exported.add(exported);
         summary.files += 1;
     }
     Ok(summary)

@@ -28,7 +28,7 @@ pub use libcachesim::{LibCacheSim, RECORD_LENGTH};
 pub use lines::Lines;
 pub use perf_script::{Frame, PerfScript, Samples};
 pub use ramulator::{Ramulator, RamulatorForm};
-pub use walk::{export, thread_ids, ThreadId, Walk};
+pub use walk::{export, thread_ids, Exported, ThreadId, Walk};
 
 /// Bytes of a made-up instruction.
 const MADE_UP_LENGTH: u8 = 4;

@@ -65,15 +65,36 @@ pub struct Walk<'w> {
     pub damage: &'w mut dyn FnMut(&TraceError),
 }
 
+/// How much was exported.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Exported {
+    pub accesses: u64,
+    /// The accesses that functions of libraries made.
+    pub by_library: u64,
+}
+
+impl Exported {
+    /// Which share of the accesses library functions made.
+    pub fn share_by_library(&self) -> f64 {
+        self.by_library as f64 / self.accesses.max(1) as f64
+    }
+
+    pub fn add(&mut self, other: Exported) {
+        self.accesses += other.accesses;
+        self.by_library += other.by_library;
+    }
+}
+
 /// Writes what a trace holds as `format`.
-pub fn export(walk: Walk, format: &mut dyn Format) -> io::Result<()> {
+pub fn export(walk: Walk, format: &mut dyn Format) -> io::Result<Exported> {
     let counts = OperandCounts::of(walk.trace);
     let mut threads = Threads::new(walk.trace, &counts, walk.progress, walk.damage);
     match walk.stream {
         Some(stream) => threads.stream(stream, format)?,
         None => threads.merged(format)?,
     }
-    threads.finish(format)
+    threads.finish(format)?;
+    Ok(threads.exported)
 }
 
 struct Threads<'t, 'w> {
@@ -84,6 +105,7 @@ struct Threads<'t, 'w> {
     damage: &'w mut dyn FnMut(&TraceError),
     /// Whether there is machine code.
     has_code: bool,
+    exported: Exported,
 }
 
 /// What exports need to know of a site.
@@ -146,6 +168,7 @@ impl<'t, 'w> Threads<'t, 'w> {
             progress,
             damage,
             has_code: !trace.program().instructions.is_empty(),
+            exported: Exported::default(),
         }
     }
 
@@ -193,6 +216,10 @@ impl<'t, 'w> Threads<'t, 'w> {
             thread.begin(self.trace, batch, self.has_code, format, self.progress)?;
         }
         (self.progress)(batch.len() as u64, 0);
+        self.exported.add(Exported {
+            accesses: batch.len() as u64,
+            by_library: batch.by_library.len() as u64,
+        });
         thread.time_ns = thread.time_ns.max(batch.first_ns);
         for index in 0..batch.len() {
             let site = batch.site[index];

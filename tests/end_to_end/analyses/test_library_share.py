@@ -56,6 +56,34 @@ class Share(unittest.TestCase):
                     self.assertEqual(self.accesses_and_share(trace, *words), (OWN + CALLS, CALLS / (OWN + CALLS)))
                     self.assertEqual(self.accesses_and_share(trace, *words, "--without-library"), (OWN, 0))
 
+    def test_exports_say_it_and_leave_them_out(self):
+        said = f"trackway: {100 * CALLS / (OWN + CALLS):.1f} % of the accesses are by library functions; --without-library leaves them out"
+        with tools.folder() as folder:
+            trace = self.build(folder, tools.compile_traced)
+            for form in ("din", "lackey", "libcachesim", "drmemtrace", "folded", "callgrind", "pprof", "perfetto"):
+                with self.subTest(form):
+                    words = ("export", trace, "--to", form, "--force", "-o", f"{folder}/{form}")
+                    self.assertIn(said, tools.trackway(*words).stderr.splitlines())
+                    self.assertNotIn("library", tools.trackway(*words, "--without-library").stderr)
+            tools.trackway("export", trace, "--to", "lackey", "--force", "--without-library", "-o", f"{folder}/lackey")
+            with open(f"{folder}/lackey") as file:
+                self.assertEqual(sum(line[:2] in (" L", " S", " M") for line in file), OWN)
+
+    def test_queries_have_it_by_kind(self):
+        share = "SELECT avg(CAST(kind LIKE 'library %' AS DOUBLE)) AS share, count(*) AS accesses FROM accesses"
+        with tools.folder() as folder:
+            trace = self.build(folder, tools.compile_traced)
+            ask = lambda *options: json.loads(tools.trackway("query", "--json", *options, trace, share).stdout)
+            self.assertEqual(ask(), {"share": CALLS / (OWN + CALLS), "accesses": OWN + CALLS})
+            self.assertEqual(ask("--without-library"), {"share": 0, "accesses": OWN})
+
+    def test_branches_have_none(self):
+        with tools.folder() as folder:
+            trace = self.build(folder, tools.compile_traced)
+            refused = tools.trackway("branches", "--without-library", trace, check=False)
+            self.assertEqual(refused.returncode, 2)
+            self.assertIn("only --thread", refused.stderr)
+
     def test_of_a_slice_it_is_the_slices(self):
         with tools.folder() as folder:
             trace = self.build(folder, tools.compile_traced)

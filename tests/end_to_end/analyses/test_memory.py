@@ -120,6 +120,45 @@ int main() {
 """
 
 
+# Calls with a header before what they hand on; blocks of 32 bytes of which the program has 16.
+HEADERS = r"""
+#include <stdlib.h>
+struct header { size_t bytes, unused; };
+struct node { long value; struct node *next; };
+__attribute__((noinline)) void *own_alloc(size_t bytes) {
+    struct header *block = malloc(sizeof *block + bytes);
+    block->bytes = bytes;
+    return block + 1;
+}
+__attribute__((noinline)) void own_free(void *block) { free((struct header *)block - 1); }
+__attribute__((noinline)) void *own_resize(void *block, size_t bytes) {
+    struct header *moved = realloc((struct header *)block - 1, sizeof *moved + bytes);
+    moved->bytes = bytes;
+    return moved + 1;
+}
+int main(void) {
+    struct node *list = 0;
+    for (int i = 0; i < 100; i++) {
+        struct node *made = own_alloc(sizeof *made);
+        made->value = i;
+        made->next = list;
+        list = made;
+    }
+    while (list) {
+        struct node *next = list->next;
+        own_free(list);
+        list = next;
+    }
+    char *volatile grown = own_alloc(1000);
+    grown = own_resize(grown, 5000);
+    grown[4999] = 1;
+    own_free(grown);
+    return 0;
+}
+"""
+HEADER_RULES = "own_alloc - 0 -1\nown_free free 0\nown_resize realloc 0 1\n"
+
+
 def trace_of(folder, source, *flags, name="program.c"):
     program, trace = f"{folder}/program", f"{folder}/trace"
     Path(folder, name).write_text(source, encoding="utf-8")
@@ -299,6 +338,20 @@ class OwnAllocators(unittest.TestCase):
             )
             total = found["memory"][0]
             self.assertEqual((total["allocations"], total["failed"], total["unknown_releases"]), (16, 0, 0))
+
+    def test_headers_belong_to_the_memory(self):
+        with tools.folder() as folder:
+            rules = Path(folder, "rules")
+            rules.write_text(HEADER_RULES)
+            found = tables("memory", trace_of(folder, HEADERS, f"--allocators={rules}", "-O1", "-fno-builtin", "-g"))
+            allocations = self.by_allocator(found, "allocations", "allocations", "allocated_bytes", "never_released")
+            self.assertEqual(allocations, {"own_alloc": (101, 100 * 32 + 1016, 0), "own_resize": (1, 5016, 0)})
+            total = found["memory"][0]
+            self.assertEqual((total["overlapped_blocks"], total["unknown_releases"], total["failed"]), (0, 0, 0))
+            self.assertEqual((total["peak_bytes"], total["peak_blocks"]), (5016, 1))
+            # In each block the header is written once, and of a node two members are written and one is read.
+            self.assertEqual(sum(row["accesses"] for row in found["use"]), 100 * 4 + 3)
+            self.assertEqual(total["in_other"], 0)
 
     def test_operator_new(self):
         with tools.folder() as folder:

@@ -115,8 +115,10 @@ class LibraryCalls(unittest.TestCase):
     def test_all_functions_are_documented(self):
         documented = (tools.ROOT / "docs/collectors/compiler.md").read_text()
         section = documented.split("## Library functions")[1].split("### Further functions")[0]
-        named = set(re.findall(r"`(\w+)`", section))
-        plain = {re.sub(r"^__|(_unlocked)?(_chk)?$", "", name) for name in names_in_table()}
+        # Other forms of a function count as documented with it.
+        plain_name = lambda name: re.sub(r"^__|(_unlocked)?(_chk)?$", "", name)
+        named = set(map(plain_name, re.findall(r"`(\w+)`", section)))
+        plain = set(map(plain_name, names_in_table()))
         self.assertEqual(plain - named, set())
 
     def record(self, folder, *flags):

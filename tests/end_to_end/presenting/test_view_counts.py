@@ -140,6 +140,14 @@ class Counted(CountsPage):
             f"{titles.split()[0]}: {first['loads']:,}", self.texts(".chart[aria-label=Instructions] .readout")[0]
         )
 
+    def test_axes_have_titles_with_units(self):
+        self.open(self.page())
+        self.assertEqual(
+            self.texts(".chart[aria-label=Instructions] .axis-titles span"),
+            ["region", "share of its instructions, %", "instructions"],
+        )
+        self.assertEqual(set(self.texts(".region-bars svg .axis-title")), {"thread"})
+
     def test_source_lines_stand_beside_their_counts(self):
         rows = [row for row in table(self.report("--by", "line"), "region_lines")["rows"] if row["line"] == 11]
         self.assertEqual({row["region"] for row in rows}, {"components hook", "components compress"})

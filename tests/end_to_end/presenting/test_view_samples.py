@@ -101,6 +101,19 @@ class Sampled(CountsPage):
         self.choose("#part-objects .tools label:nth-of-type(2) select", f"thread {other}")
         self.assertIn("0 samples of 0 threads", self.readout())
 
+    def test_axes_have_titles(self):
+        self.open(self.page())
+        self.browser.evaluate(
+            "(() => { window.drawn = []; const draw = CanvasRenderingContext2D.prototype.fillText;"
+            " CanvasRenderingContext2D.prototype.fillText = function (text, ...rest)"
+            " { window.drawn.push(text); return draw.call(this, text, ...rest); }; })()"
+        )
+        self.press_on("#part-objects canvas", "ArrowRight")
+        self.readout()
+        drawn = self.browser.evaluate("window.drawn")
+        self.assertIn("time since the beginning", drawn)
+        self.assertIn("address", drawn)
+
     def choose_memory(self, name):
         self.browser.evaluate(
             "(() => { const list = document.querySelector('#part-objects .tools select');"

@@ -7,7 +7,7 @@ use trackway_trace::{AllocationSiteId, Batch, BatchItem, Event, Piece, SiteId, S
 use super::curve::{Amount, Curve};
 use super::site_totals::{Life, SiteTotals};
 use crate::model::blocks::{
-    parts_of_lanes, Block, End, Inherit, Known, LaneRest, MemoryPlace, Nested, Nesting, OriginCursor,
+    parts_of_lanes, Block, End, Heap, Inherit, Known, LaneRest, MemoryPlace, Nested, Nesting, OriginCursor,
     Origins, Places, Processes, Thread, Witness,
 };
 use crate::model::moments::{ChunkTimes, Clock, TimeBins};
@@ -127,6 +127,11 @@ impl MemoryShard {
                         Nested::Alone => heap.apply(&event, batch.stream, &mut self.ledger),
                         Nested::Around => heap.take_over(&event, batch.stream, &mut self.ledger),
                         Nested::Within => {}
+                        Nested::WithinWithHeader => {
+                            if is_of_a_block(&event, heap) {
+                                heap.apply(&event, batch.stream, &mut self.ledger);
+                            }
+                        }
                     }
                     0
                 }
@@ -154,6 +159,10 @@ impl MemoryShard {
     pub fn is_empty(&self) -> bool {
         self.ledger.accesses == 0 && self.ledger.peak == Peak::default()
     }
+}
+
+fn is_of_a_block(event: &Event, heap: &Heap<Life>) -> bool {
+    matches!(event, Event::Free { address, .. } if heap.begins_at(*address))
 }
 
 /// Whether the slice has blocks of the event's allocation site.

@@ -8,6 +8,8 @@ use super::index::BlockIndex;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Block {
     pub start: u64,
+    /// Where the program has it from: after the header of an allocator of its own, or `start`.
+    handed_out: u64,
     /// Size as asked for.
     pub bytes: u64,
     pub site: AllocationSiteId,
@@ -127,22 +129,24 @@ impl<D: Inherit> Heap<D> {
         }
     }
 
-    /// Follows an allocation that hands on the memory of one within it: that one's block becomes its block.
+    /// Follows an allocation that hands on the memory of one within it, but for a header: that one's block becomes its
+    /// block.
     pub fn take_over(&mut self, event: &Event, thread: u32, witness: &mut impl Witness<D>) {
-        let (site, start) = match *event {
+        let (site, address) = match *event {
             Event::Allocate { site, address, .. } => (site, address),
             Event::Reallocate {
                 site, new_address, ..
             } => (site, new_address),
             _ => return,
         };
-        let slot = self.index.starting_at(start);
+        let slot = self.find(address).ok();
         let slot = slot.and_then(|slot| self.slots.get_mut(slot as usize));
         let Some((block, data)) = slot.and_then(|slot| Some((slot.block.as_mut()?, &mut slot.data))) else {
             return self.apply(event, thread, witness);
         };
         let before = *block;
         block.site = site;
+        block.handed_out = address;
         witness.passes_on(&before, block, data);
     }
 
@@ -156,6 +160,7 @@ impl<D: Inherit> Heap<D> {
     ) {
         let mut block = Block {
             start,
+            handed_out: start,
             bytes,
             site,
             thread,
@@ -206,7 +211,7 @@ impl<D: Inherit> Heap<D> {
         if address == 0 {
             return;
         }
-        let Some(slot) = self.index.starting_at(address) else {
+        let Some(slot) = self.released_by(address) else {
             return witness.frees_nothing(site);
         };
         if let Some(block) = &mut self.slots[slot as usize].block {
@@ -216,6 +221,19 @@ impl<D: Inherit> Heap<D> {
             }
         }
         self.end(slot, end, witness);
+    }
+
+    /// The block that a release of the address ends.
+    fn released_by(&self, address: u64) -> Option<u32> {
+        let handed_out = || {
+            let slot = self.find(address).ok()?;
+            (self.block(slot)?.handed_out == address).then_some(slot)
+        };
+        self.index.starting_at(address).or_else(handed_out)
+    }
+
+    pub fn begins_at(&self, address: u64) -> bool {
+        self.index.starting_at(address).is_some()
     }
 
     fn end(&mut self, number: u32, end: End, witness: &mut impl Witness<D>) -> Option<Block> {

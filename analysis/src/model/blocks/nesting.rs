@@ -5,15 +5,22 @@ use std::collections::{HashMap, HashSet};
 
 use trackway_trace::{AllocationSiteId, Event, FunctionId, Program};
 
+/// Bytes, at most, that an allocator keeps for itself of the memory that it hands on: a header, and what alignment takes.
+/// Where it has more, the memory is one that it carves up.
+const MOST_OF_ITS_OWN: u64 = 128;
+
 /// What an event is to the events of its thread next to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Nested {
     /// Neither within another one nor around one.
     Alone,
-    /// It hands on exactly the memory that the events before it allocated within it.
+    /// It hands on the memory that the events before it allocated within it, but for a header.
     Around,
     /// The release before it is around it.
     Within,
+    /// The release before it is around it if no block begins where this one says: it was of an address that is as far
+    /// past this one as a header is long.
+    WithinWithHeader,
 }
 
 /// Finds allocations within allocations. A call can be around others if it calls a recorded function.
@@ -53,16 +60,17 @@ impl Nesting {
                     site: outer,
                     address: freed,
                 }),
-            ) => match address == &freed && self.can_hold(outer, site) {
-                true => Nested::Within,
-                false => Nested::Alone,
+            ) => match self.can_hold(outer, site) {
+                true if *address == freed => Nested::Within,
+                true if is_past_header(freed, *address) => Nested::WithinWithHeader,
+                _ => Nested::Alone,
             },
             _ => match self.hands_on(event, last, before) {
                 true => Nested::Around,
                 false => Nested::Alone,
             },
         };
-        if nested != Nested::Within {
+        if matches!(nested, Nested::Alone | Nested::Around) {
             self.latest.insert(stream, [Some(*event), last]);
         }
         nested
@@ -73,7 +81,9 @@ impl Nesting {
             return false;
         };
         let is_inner = |inner: &Event| {
-            inner.allocated() == Some(memory)
+            inner
+                .allocated()
+                .is_some_and(|within| is_handed_on(within, memory))
                 && site_of(inner).is_some_and(|inner| self.can_hold(outer, inner))
         };
         match (event, last, before) {
@@ -84,13 +94,13 @@ impl Nesting {
                     old_address: moved, ..
                 },
                 _,
-            ) => old_address == &moved && is_inner(&last),
+            ) => is_past_header(*old_address, moved) && is_inner(&last),
             // Rust's traits reallocate so by default.
             (
                 Event::Reallocate { old_address, .. },
                 Event::Free { address, .. },
                 Some(before @ Event::Allocate { .. }),
-            ) => old_address == &address && is_inner(&before),
+            ) => is_past_header(*old_address, address) && is_inner(&before),
             _ => false,
         }
     }
@@ -103,6 +113,21 @@ impl Nesting {
             _ => false,
         }
     }
+}
+
+/// Whether the address is that one, or follows a header that begins there.
+fn is_past_header(address: u64, begin: u64) -> bool {
+    address
+        .checked_sub(begin)
+        .is_some_and(|distance| distance <= MOST_OF_ITS_OWN)
+}
+
+/// Whether an allocator that got the first memory may have handed on the second one as all of it; start and bytes.
+fn is_handed_on((start, bytes): (u64, u64), (handed_start, handed_bytes): (u64, u64)) -> bool {
+    let end = start.saturating_add(bytes);
+    is_past_header(handed_start, start)
+        && handed_start.saturating_add(handed_bytes) <= end
+        && bytes - handed_bytes <= MOST_OF_ITS_OWN
 }
 
 fn site_of(event: &Event) -> Option<AllocationSiteId> {
@@ -163,7 +188,7 @@ mod tests {
         events.iter().map(|event| nesting.of(event, STREAM)).collect()
     }
 
-    use Nested::{Alone, Around, Within};
+    use Nested::{Alone, Around, Within, WithinWithHeader};
 
     #[test]
     fn the_call_around_follows_the_one_within() {
@@ -182,6 +207,35 @@ mod tests {
         ];
         assert_eq!(all(&moved), [Alone, Alone, Around]);
         assert_eq!(all(&[free(OUTER, 64), free(INNER, 64)]), [Alone, Within]);
+    }
+
+    #[test]
+    fn a_header_belongs_to_the_memory() {
+        assert_eq!(
+            all(&[allocate(INNER, 64, 36), allocate(OUTER, 80, 20)]),
+            [Alone, Around]
+        );
+        let freed = [free(OUTER, 80), free(INNER, 64), free(INNER, 64)];
+        assert_eq!(all(&freed), [Alone, WithinWithHeader, WithinWithHeader]);
+        assert_eq!(
+            all(&[free(OUTER, 64 + MOST_OF_ITS_OWN + 1), free(INNER, 64)]),
+            [Alone, Alone]
+        );
+        let moved = [
+            allocate(INNER, 96, 36),
+            free(INNER, 64),
+            reallocate(OUTER, 80, 112),
+        ];
+        assert_eq!(all(&moved), [Alone, Alone, Around]);
+    }
+
+    #[test]
+    fn memory_that_is_carved_up_is_not_handed_on() {
+        let large = 21 + MOST_OF_ITS_OWN;
+        assert_eq!(
+            all(&[allocate(INNER, 64, large), allocate(OUTER, 80, 20)]),
+            [Alone, Alone]
+        );
     }
 
     #[test]

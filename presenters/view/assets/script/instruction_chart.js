@@ -16,6 +16,7 @@ const InstructionChart = (() => {
       .map((row) => ({ name: Texts.visible(row.region), values: kinds.map((kind) => Number(row[kind] ?? 0)) }));
     const bars = StackedBars.create({
       label: `Kinds of instructions that ${rows.length} regions executed`,
+      counted: 'instructions',
       kinds: kinds.map((kind) => Texts.visible(table.column(kind).title)),
       rows,
     });

@@ -21,6 +21,7 @@ const SizeChart = (() => {
     if (regions.size === 0) return null;
     const bars = StackedBars.create({
       label: `Accesses of ${regions.size} regions by their size`,
+      counted: 'accesses',
       kinds: sizes.map(nameOf),
       rows: [...regions].map(([region, values]) => ({ name: Texts.visible(region), values })),
     });

@@ -1,6 +1,6 @@
 /** Draws samples as points of time and address, and below them how much each memory takes of each part of time. */
 const SpotDrawing = (() => {
-  const SIZE = { width: 896, left: 190, top: 8, map: 420, gap: 30, strip: 72, bottom: 4 };
+  const SIZE = { width: 896, left: 206, top: 8, map: 420, gap: 46, strip: 72, bottom: 4 };
   const HEIGHT = SIZE.top + SIZE.map + SIZE.gap + SIZE.strip + SIZE.bottom;
   const COLOURS = 8;
   const LEAST_POINT = 2;
@@ -65,6 +65,7 @@ const SpotDrawing = (() => {
       this.stretches(view);
       this.points(view);
       this.times(view);
+      this.axisTitles();
       this.strip(view);
       this.cursor(view);
     }
@@ -171,6 +172,18 @@ const SpotDrawing = (() => {
         context.fillStyle = this.colour('--muted');
         if (x < SIZE.width - 26) context.fillText(Numbers.duration(time), x, y + 18);
       }
+    }
+
+    axisTitles() {
+      const { context } = this;
+      context.fillStyle = this.colour('--muted');
+      context.textAlign = 'center';
+      context.fillText('time since the beginning', (SIZE.left + SIZE.width) / 2, SIZE.top + SIZE.map + 36);
+      context.save();
+      context.translate(12, SIZE.top + SIZE.map / 2);
+      context.rotate(-Math.PI / 2);
+      context.fillText('address', 0, 0);
+      context.restore();
     }
 
     /**

@@ -1,7 +1,7 @@
 /** What each row consists of: a bar as long as all others, cut into the parts of its kinds. */
 const StackedBars = (() => {
   /** @typedef {{ name: string, values: number[] }} Row */
-  /** @typedef {{ label: string, kinds: string[], rows: Row[] }} Content */
+  /** @typedef {{ label: string, counted: string, kinds: string[], rows: Row[] }} Content */
 
   /** Rows that are drawn at first. */
   const FIRST_ROWS = 12;
@@ -23,10 +23,12 @@ const StackedBars = (() => {
 
   class Bars {
     /**
-     * `kinds`: their names; `rows`: [{ name, values: a number for each kind }]; `label` says what is drawn.
+     * `kinds`: their names; `rows`: [{ name, values: a number for each kind }]; `label` says what is drawn, `counted` what
+     * the numbers count.
      * @param {Content} content
      */
-    constructor({ label, kinds, rows }) {
+    constructor({ label, counted, kinds, rows }) {
+      this.counted = counted;
       this.kinds = kinds;
       this.rows = rows;
       this.cursor = { row: 0, at: -1 };
@@ -103,11 +105,21 @@ const StackedBars = (() => {
       return Dom.element('ul', { class: 'legend', 'aria-label': 'Kinds, in the order of the bars' }, seen.map(entry));
     }
 
+    axes() {
+      return Dom.element(
+        'div',
+        { class: 'stack-row axis-titles' },
+        Dom.element('span', { class: 'stack-name' }, 'region'),
+        Dom.element('span', { class: 'stack-axis' }, `share of its ${this.counted}, %`),
+        Dom.element('span', { class: 'stack-total' }, this.counted),
+      );
+    }
+
     element() {
       const more = Chart.more(this.rows.length, FIRST_ROWS, (from, to) =>
         this.list.append(...this.rows.slice(from, to).map((row, index) => this.bar(row, from + index))),
       );
-      return Dom.element('div', {}, this.legend(), this.list, more, this.readout);
+      return Dom.element('div', {}, this.legend(), this.axes(), this.list, more, this.readout);
     }
   }
 

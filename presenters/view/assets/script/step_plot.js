@@ -89,7 +89,7 @@ const StepPlot = (() => {
           ),
         ]),
         Dom.svg('text', { x: 0, y: 13, class: 'axis-title' }, this.title),
-        Dom.svg('text', { x: right, y: this.height - 3, class: 'tick end' }, 'time since the beginning, s'),
+        Dom.svg('text', { x: right, y: this.height - 3, class: 'axis-title end' }, 'time since the beginning, s'),
       ];
     }
 

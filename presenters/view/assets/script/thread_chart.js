@@ -112,9 +112,12 @@ const ThreadChart = (() => {
         const text = `${this.threads.length} threads`;
         return Dom.svg('text', { x: (LEFT + WIDTH - RIGHT) / 2, y: HEIGHT - 5, class: 'tick middle' }, text);
       }
-      return this.threads.map(({ thread }, index) =>
-        Dom.svg('text', { x: this.x(index + 0.5), y: HEIGHT - 5, class: 'tick middle' }, String(thread)),
-      );
+      return [
+        Dom.svg('text', { x: 0, y: HEIGHT - 5, class: 'axis-title' }, 'thread'),
+        this.threads.map(({ thread }, index) =>
+          Dom.svg('text', { x: this.x(index + 0.5), y: HEIGHT - 5, class: 'tick middle' }, String(thread)),
+        ),
+      ];
     }
 
     /** @param {Measure} measure */
