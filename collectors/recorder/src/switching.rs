@@ -63,7 +63,12 @@ impl Switching<'_> {
         self.begin_after_accesses(&scene, collector);
         self.schedule.poll(ring, Instant::now(), scene.stored_bytes);
         if let Some(control) = self.control {
-            control.serve(|request| self.answer(request, &scene));
+            // Who was answered may rely on it: what is counted from then on lies on this side of the switch.
+            control.serve(|request| {
+                let answer = self.answer(request, &scene);
+                collector.follow_counted_windows();
+                answer
+            });
         }
         collector.follow_counted_windows();
         self.take_marks(ring, clock, collector);
