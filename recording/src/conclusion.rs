@@ -336,6 +336,7 @@ pub(crate) mod tests {
             processes: 1,
             streams: 2,
             interrupted_streams: 0,
+            interrupted_in_children: 0,
             chunks: 9,
             raw_bytes: 0,
             allocation_bytes: 0,

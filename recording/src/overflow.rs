@@ -16,7 +16,7 @@ const REMEDY: &str =
 pub fn warn(summary: &RecordSummary, options: &RecordOptions) {
     if summary.program_end == ProgramEnd::Signalled(SIGSEGV) && summary.instrumented {
         warn_of_program(summary, options);
-    } else if summary.interrupted_streams > 0 && !summary.interrupted {
+    } else if summary.interrupted_in_children > 0 && !summary.interrupted {
         warn_of_children(summary, options);
     }
 }

@@ -51,6 +51,8 @@ pub struct Totals {
     pub streams: u64,
     /// Streams that threads left with records that they had not handed over, and not by ending their process in order.
     pub interrupted_streams: u64,
+    /// Those of them that aren't the program's own.
+    pub interrupted_in_children: u64,
     pub processes: u64,
     pub dropped: u64,
     /// Buffers that were lost since the program had overwritten words of the ring, or what they held.
@@ -315,7 +317,9 @@ impl<'scope> Collector<'scope> {
         if buffer.is_abandoned() {
             fields.last_ns = self.clock.now_ns();
             let is_interrupted = kind == ChunkKind::Records && !buffer.is_ending();
+            let is_of_child = is_interrupted && buffer.image.pid != self.program;
             self.totals.interrupted_streams += u64::from(is_interrupted);
+            self.totals.interrupted_in_children += u64::from(is_of_child);
         }
         if kind == ChunkKind::Allocations {
             self.note_call_stacks(&bytes, buffer.image.pid, fields.last_ns);

@@ -268,6 +268,7 @@ fn record_to(
         modules: totals.modules,
         processes: totals.processes,
         interrupted_streams: totals.interrupted_streams,
+        interrupted_in_children: totals.interrupted_in_children,
         streams: totals.streams,
         chunks: sink.chunks(),
         raw_bytes: totals.record_bytes,

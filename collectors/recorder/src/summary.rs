@@ -102,6 +102,8 @@ pub struct RecordSummary {
     /// Streams that a thread left without handing over its last records, and not by ending its process in order: as those of
     /// a process that a signal ended.
     pub interrupted_streams: u64,
+    /// Those of them that belong to processes that the program started.
+    pub interrupted_in_children: u64,
     /// Chunks written, of all kinds but the index.
     pub chunks: u64,
     /// Bytes of records as the program wrote them.

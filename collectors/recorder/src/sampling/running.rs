@@ -114,6 +114,7 @@ pub fn sample_process(options: &RecordOptions, pid: u32) -> Result<RecordSummary
         modules: totals.modules,
         processes: totals.processes,
         interrupted_streams: totals.interrupted_streams,
+        interrupted_in_children: totals.interrupted_in_children,
         streams: totals.streams,
         chunks: sink.chunks(),
         raw_bytes: totals.record_bytes,

@@ -16,6 +16,7 @@ fn a_killed_program_loses_nothing() {
     assert_eq!(recorded.summary.program_end.shell_status(), 137);
     assert_eq!(recorded.trace.end().unwrap().signal, Some(9));
     assert_eq!(recorded.summary.interrupted_streams, 1);
+    assert_eq!(recorded.summary.interrupted_in_children, 0);
     assert_eq!(all_addresses(&recorded.trace), [run(1, 50_000)]);
     check_oracle(&recorded.trace);
 }
