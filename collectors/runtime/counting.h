@@ -33,7 +33,7 @@ struct spent {
 struct sampling {
     uint32_t told; // entries that were reported to the runtime
     uint32_t rate; // of the later ones, one in 2^rate is counted
-    // Of the entries after the first ones:
+    // What the entries after the first ones took:
     struct spent counted, timed;
 };
 

@@ -299,7 +299,7 @@ fn record_to(
 /// How many windows there were; none if everything was one.
 fn windows_to_tell(options: &RecordOptions, ring: &Ring) -> Option<u32> {
     let has_any = options.windows.has_any() || ring.window_count() > 1 || ring.open_window().is_none();
-    // Of accesses that are counted only, the trace doesn't tell.
+    // The trace doesn't tell of accesses that are counted only.
     let untold = u32::from(options.windows.start_after_accesses.is_some());
     has_any.then(|| ring.window_count().saturating_sub(untold))
 }

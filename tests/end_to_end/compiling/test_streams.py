@@ -113,7 +113,7 @@ class Streams(unittest.TestCase):
 
 class Packages(unittest.TestCase):
     def test_the_archives_hold_no_identities(self):
-        # Of facets there is one identity in a process: that of libstdc++.
+        # Facets have one identity in a process: that of libstdc++.
         for name in ("libtrackway-streams.a", "libtrackway-streams-count.a"):
             listed = subprocess.run(
                 ["nm", "-C", "--defined-only", tools.ROOT / "build/lib/trackway" / name], capture_output=True, text=True, check=True

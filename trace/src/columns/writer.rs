@@ -25,9 +25,9 @@ pub(crate) struct RecordShapes {
 #[derive(Debug, Default)]
 struct Unread {
     payloads: Vec<Vec<u8>>,
-    /// Of these payloads.
+    /// The length of all payloads together.
     bytes: usize,
-    /// Of records since one of them came.
+    /// How many bytes of records came since the first of them.
     record_bytes: usize,
 }
 

@@ -60,7 +60,7 @@ impl Parser<'_> {
         Ok(operations)
     }
 
-    /// Of operations only the roots, which stand outside of loops.
+    /// Reads operations and keeps the roots, which stand outside of loops.
     pub(super) fn roots(&mut self, registers: u32) -> Result<Vec<Operation>> {
         let mut roots = Vec::new();
         for _ in 0..self.cursor.count(1, "operations")? {

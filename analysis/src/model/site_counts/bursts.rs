@@ -107,7 +107,7 @@ pub(crate) struct BurstCounts {
     before: Vec<u64>,
     /// The measure by part of the run and site; of misses, those of the second halves of bursts.
     parts: Vec<Vec<u64>>,
-    /// Of misses, what is seen of caches that begin each burst empty; none if these aren't simple enough.
+    /// What is seen of the misses of caches that begin each burst empty; none if these aren't simple enough.
     cold_starts: Option<ColdStarts>,
     /// Levels that each thread has for itself.
     private: usize,

@@ -1,6 +1,6 @@
 //! The misses of caches that would have been warm when a burst began, estimated from caches that begin each burst empty.
 //!
-//! Of an LRU set it is known for sure how many other lines were used since a line's last use, if that lies in the burst:
+//! It is known for sure of an LRU set how many other lines were used since a line's last use, if that lies in the burst:
 //! fewer than the set has ways is a hit. A line that wasn't used in the burst before misses for sure once the set is full
 //! of lines of this burst. Of other first uses only a lower bound is known: the lines of the burst in the set. Such
 //! observations are right-censored, and the estimator of E. L. Kaplan and P. Meier ("Nonparametric Estimation from
@@ -382,7 +382,7 @@ impl Survival {
         hazards
     }
 
-    /// Of the misses of all sites, the part that is left if at each depth so many more uses had hit that, by chance, none
+    /// The part of all sites' misses that is left if at each depth so many more uses had hit that, by chance, none
     /// might have been seen of them.
     fn sure_part(counts: &[f64], columns: Columns) -> f64 {
         let none = Survival {

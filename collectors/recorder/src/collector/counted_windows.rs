@@ -87,7 +87,7 @@ fn add(sum: &mut NodeCounts, more: &NodeCounts) {
     combine(sum, more, u64::wrapping_add);
 }
 
-/// Of all that a node adds up.
+/// Combines all that a node adds up with what another one does.
 fn combine(node: &mut NodeCounts, other: &NodeCounts, with: impl Fn(u64, u64) -> u64) {
     let counters = node.counters.len().max(other.counters.len());
     node.counters.resize(counters, 0);
