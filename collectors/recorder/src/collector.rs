@@ -86,8 +86,6 @@ pub struct Collector<'scope> {
     pub thread_stacks: ThreadStacks,
     sequences: HashMap<u8, u64>,
     marks: MarksTaken,
-    /// Windows are the recorder's own business, and no part of the trace.
-    pub hides_windows: bool,
     /// The program goes on without the recorder.
     has_left: bool,
     counted: CountedWindows,
@@ -147,7 +145,6 @@ impl<'scope> Collector<'scope> {
             thread_stacks: ThreadStacks::default(),
             sequences: HashMap::new(),
             marks: MarksTaken::default(),
-            hides_windows: false,
             has_left: false,
             counted: CountedWindows::default(),
             wanted_snapshots: Vec::new(),

@@ -205,7 +205,9 @@ fn record_to(
         let queue = encoding::start(encoders, &output, &ring, scope);
         let mut collector = Collector::new(&ring, queue, &clock);
         collector.start(&start_info);
-        collector.hides_windows = skips || snapshots.as_ref().is_some_and(Snapshots::have_begun);
+        if skips || snapshots.as_ref().is_some_and(Snapshots::have_begun) {
+            collector.hide_later_windows();
+        }
         if options.windows.has_any() && options.sampling.is_none() {
             collector.count_in_windows();
         }

@@ -119,8 +119,7 @@ impl Snapshots {
         let path = request.path.clone();
         let ticks = clock::ticks();
         // Threads that see another window hand over what they recorded in the former one.
-        ring.end_window(Cause::Control);
-        ring.begin_window(Cause::Control);
+        ring.begin_next_window(Cause::Control);
         self.pending = Some(Pending {
             request,
             ticks,

@@ -78,13 +78,12 @@ impl Switching<'_> {
     fn begin_flight(&mut self, scene: &Scene, collector: &mut Collector) {
         let is_due = |snapshots: &&mut &mut Snapshots| snapshots.are_to_begin(scene.stored_bytes);
         if let Some(snapshots) = self.snapshots.as_mut().filter(is_due) {
-            scene.ring.end_window(Cause::Size);
-            collector.take_marks();
-            collector.hides_windows = true;
+            collector.hide_later_windows();
             let from_ns = scene.clock.now_ns();
+            scene.ring.begin_next_window(Cause::Size);
+            collector.take_marks(); // the first part says that its window ended
             snapshots.begin_at(from_ns);
             collector.begin_part(from_ns);
-            scene.ring.begin_window(Cause::Recorder);
         }
     }
 
@@ -94,10 +93,9 @@ impl Switching<'_> {
             .is_some_and(|most| scene.passed_accesses >= most)
         {
             self.after_accesses = None;
-            scene.ring.end_window(Cause::Accesses);
             collector.forget_windows_so_far();
             collector.begin_part(scene.clock.now_ns());
-            scene.ring.begin_window(Cause::Accesses);
+            scene.ring.begin_next_window(Cause::Accesses);
             self.schedule.begin_after_accesses(Instant::now());
         }
     }

@@ -158,6 +158,15 @@ class Flight(unittest.TestCase):
             self.assertIn(cause, said)
         self.assertIn("a flight recorder went on", tools.trackway("info", self.output).stdout)
 
+    def test_nothing_lies_between_the_first_and_the_newest(self):
+        self.fly_on("abort", LONG, newest="16M")
+        [snapshot] = self.snapshots()
+        first, newest = accesses(self.output), accesses(snapshot)
+        self.assertGreater(min(len(first), len(newest)), 1000)
+        whole = accesses(self.whole("abort", LONG))
+        self.assertTrue(first == whole[:len(first)] and newest == whole[-len(newest):])
+        self.assertGreaterEqual(len(first) + len(newest), len(whole))  # a buffer may be in both
+
     def test_threads_have_a_first_part_and_a_newest_one(self):
         self.fly_on("status", LONG * 4, 3, limit="48K", newest="48K")
         [snapshot] = self.snapshots()

@@ -120,23 +120,23 @@ class Windows(unittest.TestCase):
     def test_accesses_decide(self):
         from . import test_flight as flying
 
-        whole = self.trace("whole")
-        command = [tools.TRACKWAY, "record", "-q", "-f", "--buffer-size", "16K", "-o"]
-        program = [flying.program(), "quiet", 50_000]
-        tools.run(*command, whole, "--", *program)
-        trace = self.trace("late")
-        recorded = tools.run(*command[:2], "-f", "--buffer-size", "16K", "-o", trace, "--start-after", "100Kacc", "--", *program)
-        self.assertEqual(windows_in(recorded), 1)
-        kept, all_of_them = flying.accesses(trace), flying.accesses(whole)
+        recording = [tools.TRACKWAY, "record", "-f", "--buffer-size", "16K"]
+        quiet = ["--", flying.program(), "quiet", 50_000]
+        whole, late = self.trace("whole"), self.trace("late")
+        tools.run(*recording, "-o", whole, *quiet)
+        # The moment at which the recorder notices differs from run to run.
+        for _ in range(10):
+            recorded = tools.run(*recording, "-o", late, "--start-after", "100Kacc", *quiet)
+            self.assertEqual(windows_in(recorded), 1)
+            # Each access is kept, or counts among those that came before.
+            info = tools.trackway("info", late).stdout
+            passed = int(re.search(r"after ([\d,]+) accesses", info).group(1).replace(",", ""))
+            self.assertGreaterEqual(passed, 100_000)
+            self.assertIn("in 1 window", info)
+            self.assertEqual(passed + self.access_count(late), self.access_count(whole))
+        kept, all_of_them = flying.accesses(late), flying.accesses(whole)
         self.assertGreater(len(kept), 1000)
-        self.assertEqual(kept, all_of_them[-len(kept):])
-        # Each access of this program is in the dump, and the trace says how many it lacks.
-        info = tools.trackway("info", trace).stdout
-        passed = int(re.search(r"after ([\d,]+) accesses", info).group(1).replace(",", ""))
-        self.assertGreaterEqual(passed, 100_000)
-        self.assertIn("in 1 window", info)
-        counts = [self.access_count(of) for of in (trace, whole)]
-        self.assertEqual(passed + counts[0], counts[1])
+        self.assertTrue(kept == all_of_them[-len(kept):], "what is kept isn't the end of the whole")
 
     def access_count(self, trace):
         verified = tools.trackway("verify", trace).stdout

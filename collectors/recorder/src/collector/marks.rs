@@ -1,6 +1,7 @@
 //! What happened to the recording, from the ring's table of marks into the trace.
 
 use std::collections::VecDeque;
+use std::ops::RangeInclusive;
 
 use trackway_trace::{ChunkKind, MarkInfo, MarkKind};
 
@@ -12,15 +13,25 @@ use crate::ring::MarkWords;
 const MOST_SWITCHES: usize = 4096;
 
 /// How far the table of marks has been taken.
-#[derive(Default)]
 pub struct MarksTaken {
     next: u32,
     /// The trace says when the window that was open from the start began.
     has_begun: bool,
-    /// Windows at the beginning of which the trace is to say nothing.
-    hidden: u32,
+    /// Windows that are part of the trace. The others are the recorder's own business.
+    shown: RangeInclusive<u32>,
     /// When recording was switched, and whether on.
     switches: VecDeque<(u64, bool)>,
+}
+
+impl Default for MarksTaken {
+    fn default() -> Self {
+        Self {
+            next: 0,
+            has_begun: false,
+            shown: 1..=u32::MAX,
+            switches: VecDeque::new(),
+        }
+    }
 }
 
 impl MarksTaken {
@@ -51,8 +62,9 @@ impl Collector<'_> {
         let wants_snapshot = |mark: &&MarkWords| mark.kind == abi::MARK_SNAPSHOT;
         let reasons = marks.iter().filter(wants_snapshot).map(MarkWords::text);
         self.wanted_snapshots.extend(reasons);
-        let mut infos: Vec<MarkInfo> = marks.iter().filter_map(|mark| self.mark_info(mark)).collect();
-        infos.retain(|info| info.kind == MarkKind::Mark || !self.hides_windows);
+        let is_shown = |mark: &&MarkWords| !is_switch(mark) || self.marks.shown.contains(&mark.window);
+        let shown = marks.iter().filter(is_shown);
+        let mut infos: Vec<MarkInfo> = shown.filter_map(|mark| self.mark_info(mark)).collect();
         self.marks.remember_switches(&infos);
         if !self.marks.has_begun && infos.iter().any(|info| info.kind != MarkKind::Mark) {
             self.marks.has_begun = true;
@@ -67,8 +79,12 @@ impl Collector<'_> {
     pub fn forget_windows_so_far(&mut self) {
         self.take_marks();
         self.marks.has_begun = true;
-        self.marks.hidden = self.ring.window_count();
-        self.hides_windows = false;
+        self.marks.shown = self.ring.window_count().saturating_add(1)..=u32::MAX;
+    }
+
+    /// Windows that open from now on aren't part of the trace.
+    pub fn hide_later_windows(&mut self) {
+        self.marks.shown = *self.marks.shown.start()..=self.ring.window_count();
     }
 
     /// Whether a window was open at a time of the trace, of those whose marks were taken.
@@ -105,7 +121,7 @@ impl Collector<'_> {
         let thread = |number: u32| Some(number).filter(|number| is_text && *number != 0);
         Some(MarkInfo {
             ns: ns.clamp(self.clock.description().base_ns, self.clock.now_ns()),
-            window: (!is_text).then(|| mark.window.wrapping_sub(self.marks.hidden).into()),
+            window: (!is_text).then(|| (mark.window - self.marks.shown.start() + 1).into()),
             cause: cause_of(mark, &kind),
             pid: thread(mark.pid),
             tid: thread(mark.tid),
@@ -113,6 +129,10 @@ impl Collector<'_> {
             kind,
         })
     }
+}
+
+fn is_switch(mark: &MarkWords) -> bool {
+    matches!(mark.kind, abi::MARK_OPENS | abi::MARK_CLOSES)
 }
 
 /// Names the region, too, if one opened the window.

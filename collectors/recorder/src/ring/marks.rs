@@ -123,13 +123,38 @@ impl Ring {
         opened.is_ok()
     }
 
+    /// Another window takes the place of the open one, so that no access lies between them. Threads hand over what they
+    /// recorded in the former one. If none is open, it only opens one.
+    pub fn begin_next_window(&self, cause: Cause) {
+        let Some(number) = self.open_window() else {
+            self.begin_window(cause);
+            return;
+        };
+        self.note_end_of(number);
+        let next = self.windows().windows.fetch_add(1, Relaxed).wrapping_add(1);
+        let replaced = self
+            .windows()
+            .window
+            .compare_exchange(number, next, SeqCst, Relaxed);
+        if replaced.is_ok() {
+            self.note_mark(abi::MARK_CLOSES, number, cause, "");
+            self.note_mark(abi::MARK_OPENS, next, cause, "");
+        } else {
+            self.begin_window(cause); // the program has closed it
+        }
+    }
+
+    fn note_end_of(&self, window: u32) {
+        let closings: &Closings = self.part(offset_of!(RingHeader, closings));
+        closings.closed_ticks[window as usize % abi::CLOSINGS].store(clock::ticks(), Relaxed);
+    }
+
     /// False if none is open.
     pub fn end_window(&self, cause: Cause) -> bool {
         let Some(number) = self.open_window() else {
             return false;
         };
-        let closings: &Closings = self.part(offset_of!(RingHeader, closings));
-        closings.closed_ticks[number as usize % abi::CLOSINGS].store(clock::ticks(), Relaxed);
+        self.note_end_of(number);
         let closed = self.windows().window.compare_exchange(number, 0, SeqCst, Relaxed);
         if closed.is_ok() {
             self.note_mark(abi::MARK_CLOSES, number, cause, "");
