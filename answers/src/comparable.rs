@@ -101,7 +101,7 @@ fn whole(settings: &Settings) -> ReportForm {
     ReportForm {
         by: settings.by.clone(),
         model: settings.model.clone(),
-        time: TimeArguments::default(),
+        time: settings.time.clone(),
         sources: settings.sources.clone(),
         output: OutputArguments::all_rows(),
     }

@@ -31,10 +31,11 @@ use crate::time::TimeArguments;
 /// docs/verbs/diff.md says how rows are matched and what is exact.
 #[derive(Debug, Args)]
 #[command(
-    mut_arg("sort", |sort| sort.help("What to rank the report by: accesses, bytes, or misses in L1, L2, ... [default: L2]")),
+    mut_arg("sort", |sort| sort.help("What to rank the report by: accesses, bytes, or misses in L1, L2, ..., or cycles with --time [default: L2, with --time cycles]")),
     mut_arg("cache", |cache| cache.help("Caches to simulate for both, as in `trackway report` [default: those of the machine that recorded the first]")),
     after_help = "Examples:\n  trackway diff before.trackway after.trackway\n  \
                         trackway diff --by line --measure l1_misses,accesses before.trackway after.trackway\n  \
+                        trackway diff --time before.trackway after.trackway\n  \
                         trackway diff --again before2.trackway before.trackway after.trackway\n  \
                         trackway diff --analysis sharing before.trackway after.trackway\n  \
                         trackway diff --after-mark \"cache is warm\" before.trackway after.trackway\n  \
@@ -67,6 +68,8 @@ pub struct DiffArguments {
     #[command(flatten)]
     pub model: ModelArguments,
     #[command(flatten)]
+    pub time: TimeArguments,
+    #[command(flatten)]
     pub sources: SourceArguments,
     /// Bytes of a cache line for `sharing` [default: that of the machine that recorded]
     #[arg(long, value_name = "BYTES", value_parser = parse_line_size)]
@@ -90,8 +93,16 @@ pub fn run(arguments: &DiffArguments) -> Result<ExitCode, Failure> {
 /// What changed, from one trace to another or from the traces of one folder to those of another.
 ///
 /// # Errors
-/// If a file is neither a trace nor a saved report, the analysis doesn't fit it, or a folder is compared with a file.
+/// If a file is neither a trace nor a saved report, the analysis doesn't fit it, or a folder is compared with a file. If
+/// cycles are asked for that nothing estimates.
 pub fn answer(arguments: &DiffArguments) -> Result<Report, Failure> {
+    let is_estimated = matches!(arguments.analysis, AnalysisName::Report | AnalysisName::Calls);
+    if arguments.time.time && !is_estimated {
+        return Err(Failure::new(
+            "--time: only the analyses `report` and `calls` are compared with estimated cycles",
+        ));
+    }
+    arguments.time.prepare()?;
     match (arguments.before.is_dir(), arguments.after.is_dir()) {
         (false, false) => {
             let again: Vec<&Path> = arguments.again.iter().map(PathBuf::as_path).collect();
@@ -151,7 +162,7 @@ fn settings(arguments: &DiffArguments, before: &Input, after: &Input) -> Setting
             cache: chosen.or_else(|| before.caches()).or_else(|| after.caches()),
             ..arguments.model.clone()
         },
-        time: TimeArguments::default(),
+        time: arguments.time.clone(),
         sources: arguments.sources.clone(),
         line_bytes: arguments.line_size,
         reading: arguments.reading.clone(),

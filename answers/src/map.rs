@@ -2,11 +2,13 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::Args;
 use trackway_analysis::cache::Caches;
 use trackway_analysis::map::{Finest, Map, MapMeasure, View, DEFAULT_BINS, DEFAULT_ROWS};
 use trackway_analysis::moments::ChunkTimes;
+use trackway_analysis::site_counts::Measure;
 use trackway_report::{HeatMap, Report, TextStyle};
 use trackway_trace::Trace;
 
@@ -18,6 +20,7 @@ use crate::picture::PictureArguments;
 use crate::question::Question;
 use crate::reading::{require_accesses, ReadingArguments};
 use crate::slice::{SliceArguments, SliceRequest};
+use crate::time::MachineArguments;
 
 /// The table that is shown as a picture.
 const CELLS: &str = "cells";
@@ -40,17 +43,21 @@ const DRAWN_CELLS: usize = 200_000;
     mut_arg("csv", |csv| csv.help("Print the cells as CSV")),
     after_help = "Examples:\n  trackway map prog.trackway\n  \
                         trackway map --measure misses --svg misses.svg prog.trackway\n  \
+                        trackway map --measure cycles prog.trackway\n  \
                         trackway map --from 1.5ms --to 2ms --allocation nodes prog.trackway\n  \
                         trackway map --address 0x5555000-0x5556fff --level 0 --csv prog.trackway > cells.csv")]
 pub struct MapArguments {
     /// The trace
     pub trace: PathBuf,
-    /// What to count: accesses, bytes, misses (as `report` ranks by), or the misses of a level: L1, L2, ...
+    /// What to count: accesses, bytes, misses (as `report` ranks by), the misses of a level: L1, L2, ..., or cycles, which are
+    /// estimated as by `report --time`
     #[arg(long, value_name = "MEASURE", default_value = "accesses")]
     pub measure: MapMeasure,
-    /// Caches to simulate for misses, as for `report` [default: those of the machine that recorded]
+    /// Caches to simulate for misses and cycles, as for `report` [default: those of the machine that recorded]
     #[arg(long, value_name = "CACHES", value_parser = Caches::described_by)]
     pub cache: Option<Caches>,
+    #[command(flatten)]
+    pub machine: MachineArguments,
     /// Only these addresses, such as 0x1000-0x1fff
     #[arg(long, value_name = "FIRST-LAST", value_parser = parse_addresses)]
     pub address: Option<(u64, u64)>,
@@ -92,6 +99,9 @@ impl Question for MapArguments {
 }
 
 pub fn run(arguments: &MapArguments) -> Result<ExitCode, Failure> {
+    if arguments.measure == MapMeasure::Cycles {
+        arguments.machine.prepare()?;
+    }
     let mut report = kept::ask("map", arguments, &arguments.trace, &arguments.keeping)?;
     write_pictures(arguments, &mut report)?;
     arguments
@@ -112,7 +122,7 @@ fn view(
     times: &ChunkTimes,
     warnings: &mut Vec<String>,
 ) -> Result<View, Failure> {
-    let caches = match arguments.measure.is_misses() {
+    let caches = match arguments.measure.needs_caches() {
         true => simulated(arguments.cache.clone(), trace, true, warnings),
         false => Caches::none(),
     };
@@ -122,10 +132,15 @@ fn view(
             arguments.measure
         )));
     };
+    let machine = match measure {
+        Measure::Cycles => Some(Arc::new(arguments.machine.machine(&caches, trace, warnings)?)),
+        _ => None,
+    };
     let (from_ns, to_ns) = times.range_ns();
     Ok(View {
         measure,
         caches,
+        machine,
         from_ns,
         to_ns,
         addresses: arguments.address.unwrap_or((0, u64::MAX)),

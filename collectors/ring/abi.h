@@ -5,8 +5,9 @@
 
 #include <stdint.h>
 
-// Raised whenever anything below changes. Instrumented objects refer to the symbol `__trackway_abi_11`, which only a
-// runtime of the same version defines: objects of different versions fail to link.
+// Raised whenever anything below changes, but for additions of which 0 says that they aren't there. Instrumented
+// objects refer to the symbol `__trackway_abi_11`, which only a runtime of the same version defines: objects of
+// different versions fail to link.
 #define TRACKWAY_ABI 11
 
 // ---- Between the pass and the runtime ------------------------------------------------------------------------------
@@ -176,6 +177,7 @@ struct trackway_callee {
 //   offset 0              struct trackway_ring
 //   buffer_table_offset   struct trackway_buffer [buffer_count]
 //   stream_table_offset   struct trackway_stream [stream_count]
+//   stack_offset          uint64_t [stream_count]
 //   data_offset           buffer_count × buffer_size bytes, zeroed by the recorder before each use
 //
 // A program that runs without a recorder makes such an object itself, of one page, and keeps it open as a descriptor
@@ -248,6 +250,9 @@ struct trackway_ring {
     uint32_t mark_offset;         // of that table: struct trackway_mark [TRACKWAY_MARKS]
     uint32_t session;             // how many recorders have come to a program that ran without one
     uint32_t regions_switch;      // 1: a recorder wants to have some regions alone, which open windows
+    // Of a table of as many uint64_t as there are streams: an address in the stack on which each began, or 0. If the
+    // offset is 0, there is no such table.
+    uint32_t stack_offset;
     // When window n closed, in the ticks of the one that closed it, at n modulo TRACKWAY_CLOSINGS.
     _Alignas(64) uint64_t closed_ticks[TRACKWAY_CLOSINGS];
     // If it isn't empty, windows are open while a thread is in one of these regions: globs, each with a line feed.

@@ -45,6 +45,13 @@ static struct trackway_stream *slot_of(struct trackway_ring *ring, uint32_t numb
     return (struct trackway_stream *)((unsigned char *)ring + ring->stream_table_offset) + number;
 }
 
+static void state_stack(struct trackway_ring *ring, uint32_t number) {
+    uint32_t offset = __atomic_load_n(&ring->stack_offset, __ATOMIC_RELAXED);
+    if (offset && number < ring->stream_count)
+        ((uint64_t *)(void *)((unsigned char *)ring + offset))[number] =
+            (uint64_t)(uintptr_t)__builtin_frame_address(0);
+}
+
 static void begin_stream(struct stream *stream) {
     struct trackway_ring *ring = __trackway_process.ring;
     __trackway_hand_over(&stream->oracle, stream->oracle_room.begin, 0); // of a former session
@@ -57,6 +64,7 @@ static void begin_stream(struct stream *stream) {
     stream->oracle = (struct lane){.kind = TRACKWAY_ORACLE_RECORDS, .stream = number};
     stream->dumps_oracle = ring->flags & TRACKWAY_DUMP_ORACLE;
     stream->slot = slot_of(ring, number);
+    state_stack(ring, number);
     if (stream->slot) {
         stream->slot->image = __trackway_process.image;
         __atomic_store_n(&stream->slot->pid, __trackway_process.pid, __ATOMIC_RELEASE);

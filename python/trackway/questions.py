@@ -263,6 +263,7 @@ class Questions:
         *,
         measure: str | None = None,
         cache: str | None = None,
+        machine: str | os.PathLike[str] | None = None,
         address: tuple[int, int] | str | None = None,
         allocation: str | None = None,
         level: int | None = None,
@@ -274,14 +275,16 @@ class Questions:
         """Which memory was accessed when: `trackway map`.
 
         Args:
-            measure: accesses (default), bytes, misses, or the misses of a level: L1, L2, ...
-            cache: caches to simulate for misses.
+            measure: accesses (default), bytes, misses, the misses of a level: L1, L2, ..., or estimated cycles.
+            cache: caches to simulate for misses and cycles.
+            machine: whose cycles are estimated: a preset, or a file of `trackway calibrate --output`.
             address: only these addresses, the first and the last one.
             allocation: only memory of that name: a variable, a type, a function, `FILE:LINE`, stack, or other.
             level: the finest resolution, 0 for all of it; by default the finest with up to 20,000 cells.
         """
         addresses = "-".join(map(str, address)) if isinstance(address, tuple) else address
         options: dict[str, Option] = {"measure": measure, "cache": cache, "level": level, **options_of(slice)}
+        options["machine"] = machine
         asked = {"address": addresses, "allocation": allocation, "top": top, "threads": threads, **options}
         return self.ask("map", progress=progress, **asked)
 
@@ -520,6 +523,8 @@ def diff(
     measure: Sequence[str] = (),
     sort: str | None = None,
     cache: str | None = None,
+    time: bool = False,
+    machine: str | os.PathLike[str] | None = None,
     source_root: str | os.PathLike[str] | None = None,
     line_size: int | str | None = None,
     top: int = ALL_ROWS,
@@ -536,11 +541,13 @@ def diff(
         measure: numbers to compare, by the names of columns.
         sort: what to rank the report by.
         cache: caches to simulate for both.
+        time: whether estimated cycles are compared.
+        machine: whose cycles are estimated: a preset, or a file of `trackway calibrate --output`.
         source_root: a folder in which to look for source files, too.
         line_size: bytes of a cache line for sharing.
     """
     files = [os.fspath(file) for file in again]
     options: dict[str, Option] = {"again": files, "analysis": analysis, "by": by, "measure": measure, "sort": sort}
-    options |= {"cache": cache, "source_root": source_root, "line_size": line_size}
+    options |= {"cache": cache, "time": time, "machine": machine, "source_root": source_root, "line_size": line_size}
     words = words_of({**options, "top": top, "threads": threads, **options_of(slice)})
     return Report(_native.diff(before, after, ["--json", *words], progress))

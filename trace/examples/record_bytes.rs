@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use std::error::Error;
 use std::path::Path;
 
-use trackway_trace::table::{Operation, Segment, Table};
+use trackway_trace::table::{Operation, Segment, Table, TableFunction};
 use trackway_trace::{ChunkKind, ChunkRef, Decoder, Trace};
 
 const GLOBAL_ID: u64 = 4;
@@ -82,6 +82,8 @@ struct Walk<'m> {
     modules: &'m [Module],
     /// Module and segment of each id.
     places: HashMap<u32, (usize, usize)>,
+    /// By module and function: the segment of each local id.
+    locals: Vec<Vec<HashMap<u16, usize>>>,
     /// Uses by module and segment.
     uses: Vec<Vec<Uses>>,
     chunks: u64,
@@ -103,6 +105,7 @@ impl<'m> Walk<'m> {
         Walk {
             modules,
             places,
+            locals: modules.iter().map(locals_of).collect(),
             uses: uses.collect(),
             chunks: 0,
             bytes: 0,
@@ -112,7 +115,8 @@ impl<'m> Walk<'m> {
 
     fn chunk(&mut self, chunk: &ChunkRef, payload: &[u8]) -> Result<()> {
         self.chunks += 1;
-        let mut locals: HashMap<u16, usize> = HashMap::new();
+        let unknown: HashMap<u16, usize> = HashMap::new();
+        let mut locals = &unknown;
         let mut current = (usize::MAX, u32::MAX);
         let mut last = usize::MAX;
         let mut position = 0;
@@ -143,7 +147,7 @@ impl<'m> Walk<'m> {
             let segment = &self.modules[place.0].table.segments[place.1];
             if current != (place.0, segment.function) {
                 current = (place.0, segment.function);
-                locals = self.locals_of(current);
+                locals = &self.locals[current.0][current.1 as usize];
             }
             // Segments of a function are numbered in reverse post-order of its blocks.
             if id_bytes != GLOBAL_ID && last < place.1 {
@@ -156,15 +160,16 @@ impl<'m> Walk<'m> {
         self.bytes += position.min(payload.len()) as u64;
         Ok(())
     }
+}
 
-    fn locals_of(&self, (module, function): (usize, u32)) -> HashMap<u16, usize> {
-        let table = &self.modules[module].table;
-        let function = &table.functions[function as usize];
+fn locals_of(module: &Module) -> Vec<HashMap<u16, usize>> {
+    let of_function = |function: &TableFunction| {
         let first = function.first_segment as usize;
         (first..first + function.segment_count as usize)
-            .map(|segment| (table.segments[segment].local_id, segment))
+            .map(|segment| (module.table.segments[segment].local_id, segment))
             .collect()
-    }
+    };
+    module.table.functions.iter().map(of_function).collect()
 }
 
 /// A segment and what its records took.

@@ -54,6 +54,8 @@ open_enum! {
         Mappings = 15,
         /// When recording was on, and marks: JSON, a list of [`crate::MarkInfo`].
         Marks = 16,
+        /// An address in the stack on which each stream began, see [`crate::encode_stacks`].
+        Stacks = 17,
     }
 }
 

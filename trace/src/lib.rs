@@ -38,6 +38,7 @@ mod program;
 mod regular_file;
 mod samples;
 mod slice;
+mod stacks;
 mod synchronisation;
 pub mod table;
 mod table_enum;
@@ -84,6 +85,7 @@ pub use samples::{
     SamplingInfo, Skid, WindowAccess, WindowAddress, WindowEnd,
 };
 pub use slice::Slice;
+pub use stacks::encode_stacks;
 pub use synchronisation::{Clock, Side, Synchronisation, Synchroniser};
 pub use trace::{Damage, Follower, Gap, GapReason, GrowingTrace, Stream, Trace};
 pub use value::{Value, ValueForm, ValueShape, MAX_VALUE_BITS};

@@ -11,6 +11,7 @@ pub use gap::{Gap, GapReason};
 pub use growing::GrowingTrace;
 pub use streams::Stream;
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::ops::{Deref, Range};
 use std::path::{Path, PathBuf};
@@ -47,6 +48,7 @@ pub struct Trace {
     end: Option<EndInfo>,
     processes: Vec<(u32, ProcessInfo)>,
     marks: MarkList,
+    stacks: HashMap<u32, u64>,
     pub(crate) program: Program,
     loaded: Loaded,
     columns: ColumnReader,
@@ -155,6 +157,7 @@ impl Trace {
             end: None,
             processes: Vec::new(),
             marks: MarkList::default(),
+            stacks: HashMap::new(),
             program: Program::default(),
             loaded: Loaded::default(),
             columns: ColumnReader::default(),
@@ -206,6 +209,11 @@ impl Trace {
     /// All marks in the order of time.
     pub fn marks(&self) -> &[MarkInfo] {
         self.marks.as_slice()
+    }
+
+    /// An address in the stack on which each stream began, by its number, as far as the trace says.
+    pub fn stacks(&self) -> &HashMap<u32, u64> {
+        &self.stacks
     }
 
     /// The times in which recording was on, in the order of their beginning. None if the trace has no marks: then it

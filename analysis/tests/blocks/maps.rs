@@ -19,6 +19,7 @@ fn whole(trace: &Trace, measure: Measure) -> View {
     let (from_ns, to_ns) = times(trace).range_ns();
     View {
         measure,
+        machine: None,
         caches: match measure {
             Measure::Misses(_) => "L1=512,1,64".parse().unwrap(),
             _ => Caches::none(),

@@ -195,7 +195,7 @@ fn streams(trace: &Trace) -> Table {
         .build()
 }
 
-const KINDS: [(ChunkKind, &str); 14] = [
+const KINDS: [(ChunkKind, &str); 15] = [
     (ChunkKind::Start, "start"),
     (ChunkKind::Module, "module"),
     (ChunkKind::Records, "records"),
@@ -205,6 +205,7 @@ const KINDS: [(ChunkKind, &str); 14] = [
     (ChunkKind::OracleRecords, "oracle records"),
     (ChunkKind::Gap, "gap"),
     (ChunkKind::Process, "process"),
+    (ChunkKind::Stacks, "stacks"),
     (ChunkKind::Names, "names"),
     (ChunkKind::Samples, "samples"),
     (ChunkKind::Mappings, "mappings"),

@@ -400,6 +400,7 @@ impl<'r> Reading<'r> {
         View {
             measure: Measure::Accesses,
             caches: Caches::none(),
+            machine: None,
             from_ns,
             to_ns,
             addresses: (0, u64::MAX),

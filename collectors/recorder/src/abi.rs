@@ -145,6 +145,7 @@ pub struct Windows {
     pub mark_offset: AtomicU32,
     pub session: AtomicU32,
     pub regions_switch: AtomicU32,
+    pub stack_offset: AtomicU32,
 }
 
 #[repr(C, align(64))]

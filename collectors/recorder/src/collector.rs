@@ -413,17 +413,19 @@ impl<'scope> Collector<'scope> {
     }
 
     fn push_json(&mut self, kind: ChunkKind, process: u32, info: &impl serde::Serialize) {
+        // These types hold strings and numbers only, which JSON always can.
+        self.push_whole(kind, process, serde_json::to_vec(info).unwrap_or_default());
+    }
+
+    /// A chunk that isn't part of a longer payload.
+    fn push_whole(&mut self, kind: ChunkKind, process: u32, payload: Vec<u8>) {
         let sequence = self.next_sequence(kind);
         let fields = ChunkFields {
             process,
             sequence,
             ..ChunkFields::new(kind)
         };
-        // These types hold strings and numbers only, which JSON always can.
-        self.queue.push(
-            fields,
-            Payload::Bytes(serde_json::to_vec(info).unwrap_or_default()),
-        );
+        self.queue.push(fields, Payload::Bytes(payload));
     }
 
     fn next_sequence(&mut self, kind: ChunkKind) -> u64 {

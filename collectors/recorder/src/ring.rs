@@ -209,6 +209,17 @@ impl Ring {
         slots.iter().skip(first).map(SlotWords::read)
     }
 
+    /// An address in the stack on which each of the first streams began, or 0.
+    fn stacks(&self, count: usize) -> &[AtomicU64] {
+        self.memory.control(self.layout.stack_offset, count)
+    }
+
+    /// An address in the stack on which a stream began, if that is known.
+    pub fn stack_of(&self, stream: usize) -> Option<u64> {
+        let all = self.stacks(self.layout.stream_count as usize);
+        Some(all.get(stream)?.load(Relaxed)).filter(|address| *address != 0)
+    }
+
     /// Whether processes were forked that have not begun a stream yet.
     pub fn expects_forks(&self) -> bool {
         self.ids().pending_forks.load(Acquire) != 0

@@ -232,6 +232,22 @@ class OneThread(unittest.TestCase):
             shown = tables("map", "--measure", level, "--cache", cache, self.trace)["map"][0]["shown"]
             self.assertEqual(shown, sum(row[f"{level.lower()}_misses"] for row in sites))
 
+    def test_cycles(self):
+        """They are those of the report, and go to the memory that took them."""
+        machine = ("--machine", "zen3")
+        report = tools.report(self.trace, "--time", *machine, "--by", "variable", "--top", "0")
+        whole = next(table for table in report["tables"] if table["name"] == "time")["rows"][0]["cycles"]
+        found = tables("map", "--measure", "cycles", *machine, self.trace)
+        shown = found["map"][0]["shown"]
+        self.assertGreater(shown, 700_000)
+        self.assertAlmostEqual(shown, whole, delta=whole / 1000)
+        self.assertEqual(sum(row["reads"] + row["writes"] for row in found["owners"]), shown)
+        variables = next(table for table in report["tables"] if table["name"] == "variables")["rows"]
+        of_flags = next(row["cycles"] for row in variables if row["variable"] == "flags")
+        flags = next(row for row in found["owners"] if row["name"] == "flags")
+        self.assertAlmostEqual(flags["reads"] + flags["writes"], of_flags, delta=of_flags / 100 + 2)
+        self.assertIn("estimated cycles", tools.trackway("map", "--measure", "cycles", *machine, self.trace).stdout)
+
     def test_zoom(self):
         flags = tables("map", "--level", "0", "--allocation", "flags", self.trace)
         self.assertEqual(flags["map"][0]["shown"], 1000)

@@ -263,6 +263,19 @@ class Windows(unittest.TestCase):
     def test_size_decides(self):
         self.assertEqual(self.check("main", "--max-size", "1M"), 1)
 
+    def test_accesses_decide(self):
+        self.assertEqual(self.check("main", "--start-after", "1Macc"), 1)
+        program = compiled(tools.PROGRAMS / "binary_windows.c", "-O1", "-pthread")
+        with tools.folder() as folder:
+            whole, late = f"{folder}/whole", f"{folder}/late"
+            for trace, options in ((whole, ()), (late, ("--start-after", "1Macc"))):
+                recorded(trace, program, "main", 2000, options=options, check=False)
+            info = tools.trackway("info", late).stdout
+            passed = int(re.search(r"after ([\d,]+) accesses", info).group(1).replace(",", ""))
+            self.assertGreaterEqual(passed, 1_000_000)
+            # The loader and the C library do a little more or less, depending on where they lie.
+            self.assertAlmostEqual(passed + verified(late), verified(whole), delta=2000)
+
     def test_programs_do_in_bursts_what_they_do_without_us(self):
         text = tools.ROOT / "docs" / "format.md"
         for script in ("for i in 3 1 2; do echo $i; done | sort; (echo sub | tr a-z A-Z); exit 5",

@@ -7,6 +7,7 @@ use crate::machine;
 use crate::marks::MarkLimits;
 use crate::merge::Merger;
 use crate::module::ModulePayload;
+use crate::stacks::read_stacks;
 use crate::table::{CodeNames, TableError};
 use crate::{ChunkKind, ChunkRef, TraceError};
 
@@ -40,6 +41,10 @@ impl Trace {
                 self.processes.push((chunk.header.process, process));
             }
             ChunkKind::Marks => self.read_marks(chunk, payload)?,
+            ChunkKind::Stacks => {
+                self.read_payload(chunk, payload)?;
+                read_stacks(payload, &mut self.stacks);
+            }
             ChunkKind::Module => {
                 self.read_payload(chunk, payload)?;
                 ModulePayload::parse(payload)

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use trackway_trace::{Piece, SiteId};
 
-use super::counting::{Counting, HIDDEN};
+use super::counting::{part_of, Counting, HIDDEN};
 use crate::model::blocks::{parts_of_lanes, LaneRest};
 use crate::model::site_counts::Measure;
 
@@ -16,8 +16,7 @@ impl Counting<'_, '_> {
     pub(super) fn count(&mut self, piece: &Piece, part: Range<u64>, bin: usize) {
         match piece {
             Piece::Accesses(range) => {
-                let (first, last) = (part.start as usize, part.end as usize);
-                let indices = range.start + first..range.start + last;
+                let indices = part_of(range, &part);
                 match self.map.measure {
                     Measure::Bytes => self.count_bytes(indices, bin),
                     _ => self.count_accesses(indices, bin),

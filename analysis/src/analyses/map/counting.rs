@@ -27,6 +27,14 @@ pub(super) struct Counts {
     pub unknown_releases: u64,
 }
 
+/// What is known of the batch's accesses beside themselves.
+pub(super) enum Simulated<'s> {
+    Nothing,
+    Misses(&'s mut Simulation),
+    /// Of each access.
+    Cycles(&'s [u64]),
+}
+
 /// A batch on its way into the grid.
 pub(super) struct Counting<'c, 't> {
     pub map: &'c Map<'t>,
@@ -43,11 +51,11 @@ pub(super) struct Counting<'c, 't> {
 }
 
 impl Counting<'_, '_> {
-    pub fn take(mut self, mut simulation: Option<&mut Simulation>) {
+    pub fn take(mut self, mut simulated: Simulated) {
         for item in self.batch.items() {
             match item {
                 BatchItem::Accesses(piece) => {
-                    self.take_piece(&piece, simulation.as_deref_mut());
+                    self.take_piece(&piece, &mut simulated);
                     self.position.pass(piece.access_count());
                 }
                 BatchItem::Event(event) => self.take_event(event),
@@ -67,23 +75,22 @@ impl Counting<'_, '_> {
     }
 
     /// First finds the thread's stack, whether it is shown or not.
-    fn take_piece(&mut self, piece: &Piece, simulation: Option<&mut Simulation>) {
+    fn take_piece(&mut self, piece: &Piece, simulated: &mut Simulated) {
         let local = &self.map.local;
         let on_stack = self.thread.first_on_stack(self.places, local, self.batch, piece);
         let count = piece.access_count();
-        match (piece, simulation) {
-            (Piece::Accesses(range), Some(simulation)) => {
-                self.sections(count, on_stack, |counting, part, bin| {
-                    let (first, last) = (part.start as usize, part.end as usize);
-                    counting.simulate(range.start + first..range.start + last, bin, simulation);
-                });
-            }
-            (piece, _) => self.sections(count, on_stack, |counting, part, bin| {
-                if let Some(bin) = bin {
-                    counting.count(piece, part, bin);
+        self.sections(count, on_stack, |counting, part, bin| {
+            match (piece, &mut *simulated, bin) {
+                (Piece::Accesses(range), Simulated::Misses(simulation), bin) => {
+                    counting.simulate(part_of(range, &part), bin, simulation);
                 }
-            }),
-        }
+                (Piece::Accesses(range), Simulated::Cycles(cycles), Some(bin)) => {
+                    counting.count_cycles(part_of(range, &part), bin, cycles);
+                }
+                (piece, _, Some(bin)) => counting.count(piece, part, bin),
+                (_, _, None) => {}
+            }
+        });
     }
 
     /// A piece in parts of which all is known: each is before or after the first access to the stack, if that is now,
@@ -211,6 +218,11 @@ impl Witness<u32> for Births<'_, '_> {
     fn frees_nothing(&mut self, _: AllocationSiteId) {
         self.counts.unknown_releases += 1;
     }
+}
+
+/// Indices of a part of a piece.
+pub(super) fn part_of(piece: &Range<usize>, part: &Range<u64>) -> Range<usize> {
+    piece.start + part.start as usize..piece.start + part.end as usize
 }
 
 /// Cuts a stretch to the addresses that are shown or, if its own address isn't shown, to those that are not.

@@ -13,6 +13,8 @@ pub enum MapMeasure {
     Bytes,
     /// Misses of the level with that index or, if there is none, of the level by which reports rank.
     Misses(Option<usize>),
+    /// Cycles that a core takes for the accesses, estimated.
+    Cycles,
 }
 
 impl MapMeasure {
@@ -23,6 +25,7 @@ impl MapMeasure {
             MapMeasure::Bytes => Measure::Bytes,
             MapMeasure::Misses(None) => Measure::default_for(caches),
             MapMeasure::Misses(Some(level)) => Measure::Misses(level),
+            MapMeasure::Cycles => Measure::Cycles,
         };
         let is_there = self.is_misses() == matches!(measure, Measure::Misses(_));
         (is_there && measure.exists_in(caches)).then_some(measure)
@@ -30,6 +33,11 @@ impl MapMeasure {
 
     pub fn is_misses(self) -> bool {
         matches!(self, MapMeasure::Misses(_))
+    }
+
+    /// Whether caches are simulated for it.
+    pub fn needs_caches(self) -> bool {
+        matches!(self, MapMeasure::Misses(_) | MapMeasure::Cycles)
     }
 }
 
@@ -40,6 +48,7 @@ impl fmt::Display for MapMeasure {
             MapMeasure::Bytes => formatter.write_str("bytes"),
             MapMeasure::Misses(None) => formatter.write_str("misses"),
             MapMeasure::Misses(Some(level)) => write!(formatter, "L{} misses", level + 1),
+            MapMeasure::Cycles => formatter.write_str("cycles"),
         }
     }
 }
@@ -47,16 +56,15 @@ impl fmt::Display for MapMeasure {
 impl FromStr for MapMeasure {
     type Err = String;
 
-    /// `accesses`, `bytes`, `misses`, or a level: `L1`, `L2`, ...
+    /// `accesses`, `bytes`, `cycles`, `misses`, or a level: `L1`, `L2`, ...
     fn from_str(text: &str) -> Result<MapMeasure, String> {
         match (text, text.parse()) {
             ("misses", _) => Ok(MapMeasure::Misses(None)),
             (_, Ok(Measure::Accesses)) => Ok(MapMeasure::Accesses),
             (_, Ok(Measure::Bytes)) => Ok(MapMeasure::Bytes),
             (_, Ok(Measure::Misses(level))) => Ok(MapMeasure::Misses(Some(level))),
-            (_, Ok(Measure::Cycles) | Err(_)) => {
-                Err("expected accesses, bytes, misses, L1, L2, L3 or L4".into())
-            }
+            (_, Ok(Measure::Cycles)) => Ok(MapMeasure::Cycles),
+            (_, Err(_)) => Err("expected accesses, bytes, misses, cycles, L1, L2, L3 or L4".into()),
         }
     }
 }
@@ -73,6 +81,7 @@ mod tests {
         assert_eq!(measure("bytes"), Some(Measure::Bytes));
         assert_eq!(measure("misses"), Some(Measure::Misses(0)));
         assert_eq!(measure("L1"), Some(Measure::Misses(0)));
+        assert_eq!(measure("cycles"), Some(Measure::Cycles));
         assert_eq!(measure("L2"), None);
         assert!("L0".parse::<MapMeasure>().is_err());
         assert_eq!(

@@ -1,7 +1,8 @@
-//! Addresses by time: what was accessed, or missed, when and by which thread.
+//! Addresses by time: what was accessed, or missed, or took time, when and by which thread.
 
 mod count;
 mod counting;
+mod cycles;
 mod grid;
 mod measure;
 mod misses;
@@ -14,12 +15,13 @@ mod tables;
 
 use std::sync::Arc;
 
-use trackway_trace::{Batch, Trace};
+use trackway_trace::{Batch, Program, Trace};
 
 use crate::model::blocks::{local_sites, Origins};
 use crate::model::cache::Caches;
 use crate::model::moments::{ChunkTimes, TimeBins};
 use crate::model::site_counts::Measure;
+use crate::model::time::Machine;
 use crate::{Analysis, Findings, Order};
 pub use measure::MapMeasure;
 use owners::OwnerNames;
@@ -46,6 +48,8 @@ pub struct View {
     pub measure: Measure,
     /// Simulated if the measure is of misses.
     pub caches: Caches,
+    /// The machine for which cycles are estimated, if they are the measure.
+    pub machine: Option<Arc<Machine>>,
     /// The first and the last time, CLOCK_MONOTONIC nanoseconds.
     pub from_ns: u64,
     pub to_ns: u64,
@@ -61,7 +65,7 @@ pub struct View {
     pub top: usize,
 }
 
-/// Counts accesses, bytes or misses by address and time.
+/// Counts accesses, bytes, misses or cycles by address and time.
 pub struct Map<'t> {
     trace: &'t Trace,
     times: &'t ChunkTimes,
@@ -121,7 +125,11 @@ impl Analysis for Map<'_> {
 
     /// Each access must be simulated in its turn.
     fn takes_runs(&self) -> bool {
-        !matches!(self.measure, Measure::Misses(_))
+        !matches!(self.measure, Measure::Misses(_) | Measure::Cycles)
+    }
+
+    fn take_program(&self, shard: &mut MapShard, program: &Program) {
+        shard.take_program(program);
     }
 
     fn follows_blocks(&self) -> bool {

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
-use trackway_trace::Batch;
+use trackway_trace::{Batch, Program};
 
-use super::counting::{Counting, Counts};
+use super::counting::{Counting, Counts, Simulated};
+use super::cycles::Cycles;
 use super::grid::Grid;
 use super::owners::Owners;
 use super::simulation::Simulation;
@@ -26,6 +27,8 @@ pub struct MapShard {
     cursor: OriginCursor,
     pub(super) counts: Counts,
     simulations: HashMap<u32, Option<Simulation>>,
+    /// None if the measure isn't of cycles.
+    cycles: Option<Cycles>,
     /// None if they are not asked for.
     pub(super) site_owners: Option<SiteOwners>,
 }
@@ -41,6 +44,7 @@ impl MapShard {
             cursor: OriginCursor::default(),
             counts: Counts::default(),
             simulations: HashMap::new(),
+            cycles: map.view.machine.as_ref().map(Cycles::new),
             site_owners: map.with_sites.then(SiteOwners::default),
         }
     }
@@ -61,18 +65,27 @@ impl MapShard {
             counts: &mut self.counts,
             site_owners: self.site_owners.as_mut(),
         };
-        let simulation = match map.measure {
-            Measure::Misses(level) => {
+        let simulated = match (map.measure, &mut self.cycles) {
+            (Measure::Misses(level), _) => {
                 let shared = map.view.caches.any_shared();
                 let key = if shared { SHARED } else { batch.stream };
                 let simulation = self.simulations.entry(key);
-                simulation
-                    .or_insert_with(|| Simulation::new(&map.view.caches, level))
-                    .as_mut()
+                let simulation = simulation.or_insert_with(|| Simulation::new(&map.view.caches, level));
+                simulation.as_mut().map_or(Simulated::Nothing, Simulated::Misses)
             }
-            _ => None,
+            (Measure::Cycles, Some(cycles)) => {
+                cycles.estimate(batch);
+                Simulated::Cycles(&cycles.of_batch)
+            }
+            _ => Simulated::Nothing,
         };
-        counting.take(simulation);
+        counting.take(simulated);
+    }
+
+    pub fn take_program(&mut self, program: &Program) {
+        if let Some(cycles) = &mut self.cycles {
+            cycles.take_program(program);
+        }
     }
 
     pub fn is_empty(&self) -> bool {

@@ -8,6 +8,7 @@ use super::owners::OwnerKind;
 use super::pyramid::{listed, pyramid, Cell, Level};
 use super::shard::MapShard;
 use super::{site_owners, Finest, Map};
+use crate::model::site_counts::Measure;
 use crate::Findings;
 
 /// Totals of an owner's memory.
@@ -180,8 +181,9 @@ fn totals(map: &Map, shard: &MapShard, total: u64) -> Table {
             .flatten()
             .fold(0, |sum: u64, count| sum.saturating_add(*count))
     };
-    let caches = match map.measure {
-        crate::model::site_counts::Measure::Misses(_) => map.view.caches.to_string(),
+    let caches = match (map.measure, &map.view.machine) {
+        (Measure::Misses(_), _) => map.view.caches.to_string(),
+        (Measure::Cycles, Some(machine)) => machine.caches.to_string(),
         _ => "none".to_owned(),
     };
     TableBuilder::new("map", "Map", &[()])

@@ -15,6 +15,8 @@ pub struct Processes<D> {
     parents: HashMap<u32, u32>,
     places: HashMap<u32, Places<D>>,
     threads: HashMap<u32, Thread>,
+    /// An address in each stream's stack, as far as the trace says.
+    stacks: HashMap<u32, u64>,
     sites: usize,
 }
 
@@ -28,6 +30,7 @@ impl<D: Inherit> Processes<D> {
                 .collect(),
             places: HashMap::new(),
             threads: HashMap::new(),
+            stacks: trace.stacks().clone(),
             sites: trace.program().sites.len(),
         }
     }
@@ -48,7 +51,13 @@ impl<D: Inherit> Processes<D> {
         let new_places = || Places::new(self.statics.clone());
         let places = self.places.entry(batch.process).or_insert_with(new_places);
         let thread = self.threads.entry(batch.stream);
-        let thread = thread.or_insert_with(|| Thread::new(self.sites));
+        let thread = thread.or_insert_with(|| {
+            let mut thread = Thread::new(self.sites);
+            if let Some(&address) = self.stacks.get(&batch.stream) {
+                thread.take_known_stack(places, address, batch.stream);
+            }
+            thread
+        });
         (places, thread)
     }
 

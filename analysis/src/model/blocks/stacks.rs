@@ -1,5 +1,5 @@
-//! Where threads' stacks are. Traces don't say: it is a guess from an address in each, which the first access by way of
-//! a local variable goes to, or machine code's calls.
+//! Where threads' stacks are, from an address in each. The trace says it, else it is a guess: where machine code's first call
+//! pushes its return address, or where the first access by way of a local variable goes.
 
 /// A stack reaches this far down from there. It is less than the usual 8 MiB, because stacks lie one below the other.
 const BELOW: u64 = 7 << 20;

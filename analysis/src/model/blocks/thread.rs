@@ -53,6 +53,15 @@ impl Thread {
         }
     }
 
+    /// The trace says where it is. If that is a block, a task of the program runs there, and if it is a stack, that is the same
+    /// thread's, or its parent's.
+    pub fn take_known_stack<D: Inherit>(&mut self, places: &mut Places<D>, address: u64, stream: u32) {
+        self.no_stack = None;
+        if places.find(address).place == MemoryPlace::Other {
+            places.add_stack(address, stream);
+        }
+    }
+
     /// Says where it is.
     pub fn take_stack<D: Inherit>(&mut self, places: &mut Places<D>, address: u64, stream: u32) {
         places.add_stack(address, stream);

@@ -93,6 +93,7 @@ fn add_ring(mirror: &mut Mirror) {
         "mark_offset" = windows.mark_offset,
         "session" = windows.session,
         "regions_switch" = windows.regions_switch,
+        "stack_offset" = windows.stack_offset,
         "closed_ticks" = closings.closed_ticks,
         "regions_open" = regions.regions_open,
         "only_regions" = regions.only_regions,

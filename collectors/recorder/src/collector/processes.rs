@@ -1,6 +1,6 @@
 //! The recorded processes in the trace: their beginnings, ends, and parents.
 
-use trackway_trace::{ChunkKind, GapReason, ProcessEvent, ProcessInfo};
+use trackway_trace::{encode_stacks, ChunkKind, GapReason, ProcessEvent, ProcessInfo};
 
 use super::{Collector, Description};
 use crate::processes::Image;
@@ -11,9 +11,10 @@ use crate::ProgramEnd;
 const MOST_GENERATIONS: u32 = 64;
 
 impl Collector<'_> {
-    /// Processes whose stream has begun, even if no buffer of theirs comes for a long time.
+    /// Processes whose stream has begun, even if no buffer of theirs comes for a long time; and where its stack is.
     pub(super) fn notice_streams(&mut self) {
         let mut has_new_threads = false;
+        let mut stacks = Vec::new();
         for slot in self.ring.slots(self.noticed) {
             let image = Image {
                 pid: slot.pid,
@@ -23,11 +24,17 @@ impl Collector<'_> {
                 break; // it is about to say
             }
             self.processes.notice(image);
+            if let Some(address) = self.ring.stack_of(self.noticed) {
+                stacks.push((self.noticed as u32, address)); // the ring's numbers have no more bits
+            }
             self.noticed += 1;
             has_new_threads |= image.pid == self.program;
         }
         if has_new_threads {
             self.thread_stacks.look_at(self.program);
+        }
+        if !stacks.is_empty() {
+            self.push_whole(ChunkKind::Stacks, 0, encode_stacks(&stacks));
         }
     }
 

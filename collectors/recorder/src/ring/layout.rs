@@ -29,6 +29,8 @@ pub struct Layout {
     pub mark_offset: u64,
     pub buffer_table_offset: u64,
     pub stream_table_offset: u64,
+    /// Of an address in each stream's stack.
+    pub stack_offset: u64,
     pub data_offset: u64,
     pub total_size: u64,
 }
@@ -63,8 +65,9 @@ impl Layout {
         let marks_end = mark_offset + MARKS as u64 * size_of::<Mark>() as u64;
         let buffer_table_offset = marks_end.next_multiple_of(PAGE);
         let stream_table_offset = buffer_table_offset + u64::from(buffer_count) * size_of::<Buffer>() as u64;
-        let streams_end = stream_table_offset + u64::from(stream_count) * size_of::<StreamSlot>() as u64;
-        let data_offset = streams_end.next_multiple_of(PAGE);
+        let stack_offset = stream_table_offset + u64::from(stream_count) * size_of::<StreamSlot>() as u64;
+        let stacks_end = stack_offset + u64::from(stream_count) * size_of::<u64>() as u64;
+        let data_offset = stacks_end.next_multiple_of(PAGE);
         let total_size = data_offset + u64::from(buffer_count) * u64::from(buffer_size);
         Self {
             buffer_size,
@@ -75,6 +78,7 @@ impl Layout {
             mark_offset,
             buffer_table_offset,
             stream_table_offset,
+            stack_offset,
             data_offset,
             total_size,
         }

@@ -67,6 +67,9 @@ impl Ring {
     pub(super) fn prepare_windows(&self, begins_open: bool) {
         let windows = self.windows();
         windows.mark_offset.store(self.layout.mark_offset as u32, Relaxed);
+        windows
+            .stack_offset
+            .store(self.layout.stack_offset as u32, Relaxed);
         windows.windows.store(begins_open.into(), Relaxed);
         windows.window.store(begins_open.into(), Release);
     }

@@ -63,12 +63,18 @@ impl Ring {
         for slot in slots {
             slot.forget();
         }
+        for stack in self.stacks(begun as usize) {
+            stack.store(0, Relaxed);
+        }
         self.ids().pending_forks.store(0, Relaxed);
         let free: &FreeSide = self.free_side();
         free.waited_ns.store(0, Relaxed);
         self.full_side().wake_at.store(0, Relaxed);
         self.stop_side().stopped.store(0, Relaxed);
         windows.mark_offset.store(self.layout.mark_offset as u32, Relaxed);
+        windows
+            .stack_offset
+            .store(self.layout.stack_offset as u32, Relaxed);
         self.memory.empty_buffers()
     }
 
