@@ -102,6 +102,22 @@ class Time(unittest.TestCase):
         self.assertEqual(rows["estimated cycles"]["before"], before)
         self.assertLess(rows["estimated cycles"]["after"], before / 2)
 
+    def test_diff_says_cycles_before_and_after(self):
+        options = ("--time", "--machine", self.machine, "--cache", CACHES, "--by", "function")
+        with tools.folder() as folder:
+            before = Path(folder, "before.json")
+            before.write_text(tools.trackway("report", "--json", "--top", "0", *options, self.trace).stdout)
+            sliced = ("--function", "chase")
+            found = json.loads(tools.trackway("diff", "--json", *options, *sliced, self.trace, self.trace).stdout)
+            self.assertNotIn("changed", {row["state"] for row in found["tables"][0]["rows"]})
+            other = tools.trackway("diff", "--json", *options, "--measure", "cycles", before, self.trace).stdout
+        self.assertEqual(json.loads(other)["tables"][0]["rows"], [])
+        tables_found = {table["name"] for table in json.loads(other)["tables"]}
+        self.assertIn("functions_cycles", tables_found)
+        refused = tools.trackway("diff", "--time", "--analysis", "sharing", self.trace, self.trace, check=False)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("only the analyses", refused.stderr)
+
     def test_stacks_have_the_cycles_of_their_functions(self):
         with tools.folder() as folder:
             for form, options in (("folded", ("--measure", "cycles")), ("callgrind", ())):
