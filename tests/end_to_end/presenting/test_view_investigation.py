@@ -117,6 +117,13 @@ class Numbers(Investigation):
         self.part = page_data(self.trace)["places"]
         self.places = objects(table(self.part, "places"))
 
+    def test_folded_stacks_of_a_thread_are_of_that_thread(self):
+        target = self.trace.parent / "thread.folded"
+        tools.trackway("export", "-q", "-f", "--to", "folded", "--thread", "2", "-o", target, self.trace)
+        exported = sum(int(line.rpartition(" ")[2]) for line in target.read_text().splitlines())
+        rows = objects(table(self.part, "path_moments"))
+        self.assertEqual(exported, sum(row["accesses"] for row in rows if row["stream"] == 2))
+
     def test_places_are_sums_of_the_report(self):
         for key, name in (("field", "fields"), ("function", "functions"), ("type", "types")):
             report = table(tools.report(self.trace, "--top", "0", "--by", key), name)["rows"]
