@@ -74,7 +74,11 @@ mod tests {
             answer: String::new(),
             warnings: Vec::new(),
             tables: names
-                .map(|name| TableBuilder::new(name, name, &[()]).build())
+                .map(|name| {
+                    TableBuilder::new(name, name, &[7_u64])
+                        .count("accesses", |row| *row)
+                        .build()
+                })
                 .into(),
         }
     }

@@ -31,10 +31,10 @@ FIELD = "Account.balance_of_the_last_quarter"
 FUNCTION = "sum_of_all_balances_of_the_bank(Account*, long)"
 CACHES = "L1=32K,8,64:L2=256K,8,64"
 # Verbs that print tables, or pass on to a verb that does.
-TABLES = set(
-    "run record coverage advise layout whatif place report sharing reuse patterns branches map memory allocations samples objects"
-    " last diff check view query calibrate".split()
-)
+TABLES = {
+    *("run", "record", "coverage", "advise", "layout", "whatif", "place", "report", "sharing", "reuse", "patterns", "branches"),
+    *("map", "memory", "allocations", "samples", "objects", "last", "diff", "check", "view", "query", "calibrate"),
+}
 # What prints something else that programs may read: lines, a list of what the machine lacks, or of kept answers.
 LISTS = {"info", "dump", "doctor", "answers"}
 OPTIONS = {

@@ -1,7 +1,7 @@
 """Sampling programs as they are: shares of time and of accesses, threads and processes, and what ends a recording."""
 
-import itertools
 import collections
+import itertools
 import json
 import os
 import re

@@ -216,11 +216,12 @@ mod tests {
         paths.add(key(main, 0, Some(1)), &cost(1_000_000));
         paths.add(key(main, 0, Some(2)), &missing);
         paths.add(key(main, 0, Some(3)), &cost(1));
-        paths.fold_to(2, &tree);
+        paths.add(key(main, 0, Some(4)), &cost(1));
+        paths.fold_to(3, &tree);
         assert_eq!(
             found(&paths),
             [
-                (ROOT, 0, None, 1),
+                (main, 0, None, 2),
                 (main, 0, Some(1), 1_000_000),
                 (main, 0, Some(2), 1)
             ]
