@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use trackway_trace::{Batch, SiteId};
 
-use super::path_moments::{PathCost, PathKey, PathMoments};
+use super::path_moments::{Moment, PathCost, PathKey, PathMoments};
 use super::tree::Tree;
 use super::SiteCounts;
 use crate::model::moments::{ChunkTimes, Clock, Position, TimeBins};
@@ -53,9 +53,6 @@ impl Moments {
         }
     }
 }
-
-/// A thread and a bin of time.
-pub(super) type Moment = (u32, u32);
 
 /// What an access counts for: its site, its node in the call tree, and its moment in the joint counts.
 #[derive(Debug, Clone, Copy)]

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::joint::Moment;
 use super::tree::{Tree, ROOT};
 use super::SiteCounts;
 
@@ -11,6 +10,9 @@ const FIRST_LEAST: f64 = 1.0 / (1 << 20) as f64;
 const GROWTH: f64 = 2.0;
 /// No path has so much: everything counts at the root.
 const MOST_LEAST: f64 = 2.0;
+
+/// A thread and a bin of time.
+pub(super) type Moment = (u32, u32);
 
 /// What is counted apart at a node of the tree and a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
