@@ -137,10 +137,22 @@ pub enum Format {
     Drmemtrace,
 }
 
+impl Format {
+    /// Whether it holds sums over accesses, or their times.
+    fn sums_up(self) -> bool {
+        matches!(
+            self,
+            Format::Callgrind | Format::Folded | Format::Perfetto | Format::Pprof
+        )
+    }
+}
+
 impl ExportArguments {
-    /// What of the trace is exported. The thread is chosen among streams of the whole trace.
+    /// What of the trace is exported. Formats that hold accesses choose the thread among streams of the whole trace.
     pub fn slice(&self) -> SliceRequest {
-        self.slice.request(self.until.clone(), Vec::new())
+        let thread = self.thread.filter(|_| self.to.is_some_and(Format::sums_up));
+        self.slice
+            .request(self.until.clone(), thread.into_iter().collect())
     }
 
     /// Fails if a part of the trace is chosen, for what writes all of it.
@@ -166,6 +178,11 @@ impl ExportArguments {
 /// Exports to every format but Parquet.
 pub fn run(arguments: &ExportArguments) -> Result<ExitCode, Failure> {
     arguments.time.prepare()?;
+    if arguments.to == Some(Format::Csv) && arguments.thread.is_some() {
+        return Err(Failure::new(
+            "--to csv writes whole tables: choose rows of a thread by their column",
+        ));
+    }
     let trace = arguments.slice().apply(Trace::open(&arguments.trace)?)?;
     if let Some(description) = slice::description(&trace) {
         output::warn(format!("this is a slice: {description}"));

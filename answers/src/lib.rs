@@ -7,6 +7,7 @@ pub mod analyses;
 pub mod branches;
 pub mod calls;
 pub mod check;
+pub mod chosen_tables;
 pub mod comparable;
 pub mod counts;
 pub mod coverage;

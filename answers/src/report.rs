@@ -117,13 +117,14 @@ pub fn run(arguments: &ReportArguments) -> Result<ExitCode, Failure> {
 }
 
 /// Changes of the program, if accesses with names were reported; without names, the caches of all sizes. Counts of regions
-/// have no addresses to ask about.
+/// have no addresses to ask about: their page shows them beside the source.
 fn next_step(report: &Report, arguments: &ReportArguments) -> Option<NextStep> {
     let has_names = report.table("attribution").is_some();
     let has_accesses = report.table("levels").is_some() || report.table("instructions").is_some();
     let verb = match (has_names, has_accesses) {
         (true, _) => "advise",
         (false, true) => "reuse",
+        (false, false) if report.table("regions").is_some() => "view",
         (false, false) => return None,
     };
     Some(NextStep::ask(verb, &arguments.trace, ""))

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use trackway_analysis::samples::SampledProgram;
 use trackway_report::{counted, Report};
 use trackway_trace::Trace;
 
+use crate::chosen_tables::{self, Groups};
 use crate::failure::Failure;
 use crate::kept::{self, KeepingArguments};
 use crate::output::{OutputArguments, QuietArgument};
@@ -26,10 +27,14 @@ use crate::soundness;
     mut_arg("csv", |csv| csv.help("Print one table as CSV")),
     after_help = "Examples:\n  trackway record --sample -o prog.trackway -- ./prog\n  \
                         trackway samples prog.trackway\n  \
+                        trackway samples --by function prog.trackway\n  \
                         trackway samples --table sample_instructions --csv prog.trackway")]
 pub struct SamplesArguments {
     /// The trace
     pub trace: PathBuf,
+    /// Tables of places; may be repeated [default: line, instruction]
+    #[arg(long, value_enum, value_delimiter = ',')]
+    pub by: Vec<SamplesBy>,
     #[command(flatten)]
     pub output: OutputArguments,
     #[command(flatten)]
@@ -39,8 +44,30 @@ pub struct SamplesArguments {
     #[command(flatten)]
     pub keeping: KeepingArguments,
     /// The table that --csv prints, by its name in JSON
-    #[arg(long, value_name = "NAME", default_value = "sample_lines", requires = "csv")]
-    pub table: String,
+    #[arg(long, value_name = "NAME", requires = "csv", conflicts_with = "by")]
+    pub table: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SamplesBy {
+    Function,
+    Line,
+    Instruction,
+}
+
+/// Those that are shown if none are chosen.
+const USUAL: [SamplesBy; 2] = [SamplesBy::Line, SamplesBy::Instruction];
+
+impl Groups for SamplesBy {
+    const ALL: &'static [SamplesBy] = &[SamplesBy::Function, SamplesBy::Line, SamplesBy::Instruction];
+
+    fn tables(self) -> &'static [&'static str] {
+        match self {
+            SamplesBy::Function => &["sample_functions"],
+            SamplesBy::Line => &["sample_lines"],
+            SamplesBy::Instruction => &["sample_instructions"],
+        }
+    }
 }
 
 impl Question for SamplesArguments {
@@ -51,7 +78,13 @@ impl Question for SamplesArguments {
                 "this trace holds no samples: record with `trackway record --sample`",
             ));
         }
-        Ok(report(trace, self.output.rows()))
+        let by = match self.by.as_slice() {
+            // CSV may be of any of them.
+            [] if self.table.is_some() => SamplesBy::ALL,
+            [] => &USUAL,
+            chosen => chosen,
+        };
+        Ok(report_by(trace, self.output.rows(), by))
     }
 
     fn slice(&self) -> SliceRequest {
@@ -61,7 +94,8 @@ impl Question for SamplesArguments {
 
 pub fn run(arguments: &SamplesArguments) -> Result<ExitCode, Failure> {
     let report = kept::ask("samples", arguments, &arguments.trace, &arguments.keeping)?;
-    let csv = arguments.output.csv_table(&report, &arguments.table)?;
+    let by = (arguments.by.as_slice(), "sample_lines");
+    let csv = chosen_tables::csv_table(&arguments.output, &report, arguments.table.as_deref(), by)?;
     arguments.output.print(&report, csv)
 }
 
@@ -79,8 +113,12 @@ fn too_few(report: &Report) -> Option<String> {
     })
 }
 
-/// What the samples show, and what that is based on.
+/// What the samples show by line and instruction, and what that is based on.
 pub fn report(trace: &Trace, rows: usize) -> Report {
+    report_by(trace, rows, &USUAL)
+}
+
+fn report_by(trace: &Trace, rows: usize, by: &[SamplesBy]) -> Report {
     let program = SampledProgram::read(trace);
     let mut warnings = soundness::warnings(trace);
     warnings.extend(program.damage().iter().map(ToString::to_string));
@@ -91,5 +129,6 @@ pub fn report(trace: &Trace, rows: usize) -> Report {
     if let Some(too_few) = too_few(&report) {
         report.answer = too_few;
     }
+    chosen_tables::keep_only(&mut report, by);
     report
 }

@@ -245,6 +245,7 @@ class Questions:
         self,
         *,
         short_life: int | None = None,
+        by: Sequence[Literal["allocation", "type"]] = (),
         top: int = ALL_ROWS,
         threads: int | None = None,
         progress: Progress | None = None,
@@ -254,8 +255,9 @@ class Questions:
 
         Args:
             short_life: a block that is released before so many accesses of all threads is short-lived.
+            by: tables of what was allocated; by default both.
         """
-        options: dict[str, Option] = {"short_life": short_life, **options_of(slice)}
+        options: dict[str, Option] = {"short_life": short_life, "by": by, **options_of(slice)}
         return self.ask("memory", progress=progress, top=top, threads=threads, **options)
 
     def map(
@@ -386,9 +388,19 @@ class Questions:
         """
         return self.ask("branches", progress=progress, predictor=predictor, by=by, top=top, threads=threads, **options_of(slice))
 
-    def samples(self, *, top: int = ALL_ROWS, **slice: Unpack[SliceOptions]) -> Report:
-        """Where a sampled program spends its time, and where it makes its accesses: `trackway samples`."""
-        return self.ask("samples", progress=None, top=top, **options_of(slice))
+    def samples(
+        self,
+        *,
+        by: Sequence[Literal["function", "line", "instruction"]] = (),
+        top: int = ALL_ROWS,
+        **slice: Unpack[SliceOptions],
+    ) -> Report:
+        """Where a sampled program spends its time, and where it makes its accesses: `trackway samples`.
+
+        Args:
+            by: tables of places; by default lines and instructions.
+        """
+        return self.ask("samples", progress=None, by=by, top=top, **options_of(slice))
 
     def allocations(
         self,

@@ -183,6 +183,14 @@ fn warn_of_lost_samples(samples: &SamplesSummary) {
     }
 }
 
+/// `0.6 s`, or `12 ms` of a short run.
+fn wall_time(seconds: f64) -> String {
+    match seconds {
+        0.1.. => format!("{seconds:.1} s"),
+        _ => format!("{:.0} ms", seconds * 1e3),
+    }
+}
+
 /// `prog.trackway: 219 MB of accesses in 0.6 s, nothing dropped`.
 fn describe(summary: &RecordSummary, options: &RecordOptions, live: bool) -> String {
     let records = content(summary);
@@ -200,7 +208,7 @@ fn describe(summary: &RecordSummary, options: &RecordOptions, live: bool) -> Str
             NOTHING => NOTHING.to_owned(),
             records => format!("{size} of {records}"),
         };
-        format!("{place}: {records} in {seconds:.1} s{windows}, {dropped}")
+        format!("{place}: {records} in {}{windows}, {dropped}", wall_time(seconds))
     };
     if let Some(snapshots) = &summary.snapshots {
         return describe_flight(snapshots, &records, options, &kept);
@@ -357,6 +365,14 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn short_runs_have_milliseconds() {
+        assert_eq!(
+            [0.0, 0.0123, 0.0999, 0.1, 24.06].map(wall_time),
+            ["0 ms", "12 ms", "100 ms", "0.1 s", "24.1 s"]
+        );
+    }
+
+    #[test]
     fn a_program_that_counts_has_no_records() {
         let mut summary = summary();
         let output = Output::File {
@@ -366,7 +382,7 @@ pub(crate) mod tests {
         let options = RecordOptions::new("p", output);
         assert_eq!(
             describe(&summary, &options, false),
-            "t: nothing in 0.0 s, nothing dropped"
+            "t: nothing in 0 ms, nothing dropped"
         );
         summary.counts.threads = 1;
         assert_eq!(content(&summary), "counts of the whole program in 1 thread");
@@ -374,7 +390,7 @@ pub(crate) mod tests {
         summary.raw_bytes = 4096;
         assert_eq!(
             describe(&summary, &options, false),
-            "t: 1.00 KB of accesses and counts of 3 regions in 1 thread in 0.0 s, nothing dropped"
+            "t: 1.00 KB of accesses and counts of 3 regions in 1 thread in 0 ms, nothing dropped"
         );
         assert_eq!(
             parts(&summary),

@@ -5,8 +5,9 @@ use crate::number::{binary_size, brief, duration, grouped, percent, ratio, signe
 use crate::terminal::printable;
 use crate::{Column, Unit, Value};
 
-/// The ending of the names of columns that are in nanoseconds.
+/// The ending of the names of columns that are in nanoseconds, and that of the titles of others.
 const NANOSECONDS: &str = "_ns";
+const TITLE_IN_NANOSECONDS: &str = " (ns)";
 /// How titles of such columns say so; here the cells do.
 const IN_NANOSECONDS: [&str; 4] = [" (ns)", ", ns", "ns ", " ns"];
 /// The column of sizes of caches and structures.
@@ -64,7 +65,8 @@ pub fn brief_cell(column: Column, row: usize) -> Option<String> {
 }
 
 fn has_times(column: Column) -> bool {
-    column.name().ends_with(NANOSECONDS) && matches!(column.unit(), Unit::Count | Unit::Number)
+    let is_named = column.name().ends_with(NANOSECONDS) || column.title().ends_with(TITLE_IN_NANOSECONDS);
+    is_named && matches!(column.unit(), Unit::Count | Unit::Number)
 }
 
 /// Whether all of them are of caches: structures have other sizes.
@@ -86,6 +88,7 @@ mod tests {
         let table = TableBuilder::new("regions", "Regions", &[(1_256_648_298_u64, 32_768_u64)])
             .count(("own_time_ns", "own time (ns)"), |row| row.0)
             .count(("peak_ns", "ns after the beginning"), |row| row.0)
+            .count(("weight", "time (ns)"), |row| row.0)
             .bytes(("size_bytes", "size"), |row| row.1)
             .bytes("bytes", |row| row.1)
             .build();
@@ -96,6 +99,7 @@ mod tests {
         let expected = [
             ("own time", "1.257 s"),
             ("after the beginning", "1.257 s"),
+            ("time", "1.257 s"),
             ("size", "32 KiB"),
             ("bytes", "32,768"),
         ];

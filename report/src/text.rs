@@ -4,6 +4,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::cells::{brief_cell, cell, title};
 use crate::columns::{TextColumn, GAP};
+use crate::compare::SHARES;
 use crate::fitting::{fit, Fitted};
 use crate::names::readable;
 use crate::terminal::printable;
@@ -85,7 +86,7 @@ impl TextStyle {
     }
 
     fn hides(&self, table: &Table) -> bool {
-        !self.bookkeeping && BOOKKEEPING.contains(&table.name())
+        !self.bookkeeping && BOOKKEEPING.contains(&changed_table(table.name()))
     }
 
     /// Names the tables that aren't shown.
@@ -218,6 +219,11 @@ const BOOKKEEPING: [&str; 7] = [
     "sample_classes",
     "counts",
 ];
+
+/// The table whose changes one of this name says.
+fn changed_table(name: &str) -> &str {
+    name.strip_suffix(SHARES).unwrap_or(name)
+}
 
 /// Whether it stands aside and has only empty cells.
 fn says_nothing(column: Column) -> bool {
@@ -374,6 +380,24 @@ node, \"x\"     7         12                -
         assert_eq!(
             PLAIN.report(&report),
             "the answer\n\nwarning: a gap\n\nFields\naccesses\n       7\n\nTrace\naccesses\n       7\n"
+        );
+    }
+
+    #[test]
+    fn changes_of_bookkeeping_are_bookkeeping() {
+        let hides = |name| {
+            let table = TableBuilder::new(name, name, &[7_u64])
+                .count("accesses", |row| *row)
+                .build();
+            let style = TextStyle {
+                bookkeeping: false,
+                ..PLAIN
+            };
+            style.hides(&table)
+        };
+        assert_eq!(
+            ["fields_shares", "trace_shares", "order"].map(hides),
+            [false, true, true]
         );
     }
 

@@ -47,6 +47,10 @@ impl<K: Copy + Eq + Hash, T: Default> SiteCells<K, T> {
         place
     }
 
+    pub fn len(&self) -> usize {
+        self.cells.len()
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = (SiteId, K, &T)> {
         self.cells.iter().map(|(site, key, cell)| (*site, *key, cell))
     }

@@ -61,7 +61,10 @@ impl Cards {
         match self.gain(&card) >= LEAST_GAIN {
             true => self.cards.push(card),
             false => {
-                let why = format!("saves {} of the time", percent(self.gain(&card)));
+                let why = match self.gain(&card) {
+                    gain @ ..0.0 => format!("takes {} more time", percent(-gain)),
+                    gain => format!("saves {} of the time", percent(gain)),
+                };
                 self.dropped.push((card.of, card.change, why));
             }
         }
@@ -205,8 +208,15 @@ impl Cards {
         tables
     }
 
+    /// What several places would change for the same reason is one row.
     fn not_advised(&self) -> Table {
-        TableBuilder::new("not_advised", "Not advised", &self.dropped)
+        let mut rows: Vec<&Dropped> = Vec::new();
+        for dropped in &self.dropped {
+            if !rows.contains(&dropped) {
+                rows.push(dropped);
+            }
+        }
+        TableBuilder::new("not_advised", "Not advised", &rows)
             .text("of", |(of, _, _)| of.clone())
             .text("change", |(_, change, _)| change.clone())
             .text("why", |(_, _, why)| why.clone())

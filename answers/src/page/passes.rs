@@ -30,11 +30,12 @@ use crate::soundness;
 use crate::time::MachineArguments;
 
 /// The tables of places that the page uses.
-const PLACES: [&str; 6] = [
+const PLACES: [&str; 7] = [
     "places",
     "place_moments",
     "moment_axis",
     "place_paths",
+    "path_moments",
     "path_nodes",
     "stack_repairs",
 ];

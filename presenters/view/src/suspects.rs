@@ -1,7 +1,7 @@
 //! What an expert would look at first, in plain words.
 
 use serde_json::{json, Value as Json};
-use trackway_report::{counted, grouped, percent, Report, Table, Value};
+use trackway_report::{counted, grouped, percent, times, Report, Table, Value};
 
 /// Data with smaller shares of the whole isn't suspect.
 const MIN_SHARE: f64 = 0.02;
@@ -123,10 +123,10 @@ fn shared_fields(sharing: &Report) -> Vec<Suspect> {
             fields.integer("threads", row)?,
         );
         let sentence = format!(
-            "{} took {} of it from other threads {} times, {} of all hand-overs.",
+            "{} took {} of it from other threads {}, {} of all hand-overs.",
             counted(threads, "thread"),
             counted(lines, "cache line"),
-            grouped(transfers),
+            times(transfers),
             percent(share),
         );
         Some(Suspect {

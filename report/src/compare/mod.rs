@@ -16,6 +16,7 @@ use changes::Changes;
 use columns::measures;
 use noise::Noise;
 use number::Number;
+pub use records::SHARES;
 
 /// What a comparison shows.
 #[derive(Debug, Clone)]

@@ -5,6 +5,9 @@ use super::columns::{common, Role};
 use super::number::Number;
 use crate::{Column, Table, TableBuilder, Unit, Value};
 
+/// Ends the name of a table of shares that changed.
+pub const SHARES: &str = "_shares";
+
 struct Row<'t> {
     column: Column<'t>,
     before: Number,
@@ -27,7 +30,7 @@ pub fn tables(before: &Table, after: &Table) -> Vec<Table> {
     }
     if !others.is_empty() {
         let title = format!("{of}: shares that changed");
-        let builder = start(format!("{}_shares", after.name()), title, &others)
+        let builder = start(format!("{}{SHARES}", after.name()), title, &others)
             .share("before", |row| Some(row.before.as_real()))
             .share("after", |row| Some(row.after.as_real()))
             .real("change", Unit::Change, |row| {

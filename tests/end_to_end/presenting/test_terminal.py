@@ -1,5 +1,6 @@
 """Reports in a terminal of 80 columns, and in a pipe."""
 
+import json
 import re
 import unittest
 
@@ -29,6 +30,29 @@ int main() {
 FIELD = "Account.balance_of_the_last_quarter"
 FUNCTION = "sum_of_all_balances_of_the_bank(Account*, long)"
 CACHES = "L1=32K,8,64:L2=256K,8,64"
+# Verbs that print tables, or pass on to a verb that does.
+TABLES = {
+    *("run", "record", "coverage", "advise", "layout", "whatif", "place", "report", "sharing", "reuse", "patterns", "branches"),
+    *("map", "memory", "allocations", "samples", "objects", "last", "diff", "check", "view", "query", "calibrate"),
+}
+# What prints something else that programs may read: lines, a list of what the machine lacks, or of kept answers.
+LISTS = {"info", "dump", "doctor", "answers"}
+OPTIONS = {
+    "--top": TABLES,
+    "--json": TABLES | LISTS,
+    # Those with tables of several kinds of groups. The others rank one kind only, or cards, or what a query asks for.
+    "--by": {"record", "report", "sharing", "reuse", "branches", "memory", "samples", "diff"},
+}
+# Compilers, and what writes text for a shell or for man, have no output of their own.
+WITHOUT_OUTPUT = {"cc", "fc", "rustc", "cargo", "completions", "man", "help"}
+
+
+def verbs():
+    return set(re.findall(r"^  ([a-z]+) {2,}\S", tools.trackway("--help").stdout, re.MULTILINE))
+
+
+def options_of(verb):
+    return set(re.findall(r"^ +(?:-\w, )?(--[a-z]+)", tools.trackway(verb, "--help").stdout, re.MULTILINE))
 
 
 def record_bank():
@@ -88,14 +112,35 @@ class Terminal(unittest.TestCase):
         words = re.sub(r"^next: trackway ", "", command)
         tools.run("bash", "-c", f"{tools.TRACKWAY} {words} --cache {CACHES}")
 
-    def test_every_verb_takes_q(self):
-        help_text = tools.trackway("--help").stdout
-        verbs = re.findall(r"^  ([a-z]+) {2,}\S", help_text, re.MULTILINE)
-        self.assertIn("report", verbs)
-        without = {"cc", "fc", "rustc", "cargo", "completions", "man", "help"}
-        for verb in sorted(set(verbs) - without):
+    def test_every_verb_takes_the_options_that_make_sense_for_it(self):
+        found = verbs() - WITHOUT_OUTPUT
+        self.assertIn("report", found)
+        for verb in sorted(found):
+            expected = {"--quiet", *(option for option, having in OPTIONS.items() if verb in having)}
             with self.subTest(verb):
-                self.assertIn("-q, --quiet", tools.trackway(verb, "--help").stdout)
+                self.assertEqual(options_of(verb) & {"--quiet", *OPTIONS}, expected)
+
+    def test_by_chooses_the_tables_of_memory(self):
+        of_types, of_both = (
+            {each["name"] for each in json.loads(tools.trackway("memory", "--json", *options, self.trace).stdout)["tables"]}
+            for options in (("--by", "type"), ())
+        )
+        self.assertEqual(of_both - of_types, {"allocations", "peak", "use"})
+        self.assertLessEqual({"peak_types", "type_use"}, of_types)
+        csv = tools.trackway("memory", "--csv", "--by", "type", self.trace).stdout.splitlines()
+        self.assertTrue(csv[0].startswith("type,"), csv[0])
+
+    def test_memory_keeps_the_bytes_that_it_ranks_by(self):
+        lines = self.shown("memory", self.trace)
+        at = lines.index("Live at the peak by allocation")
+        table = lines[at : lines.index("", at)]
+        self.assertTrue(any("bytes" in line for line in table[1:3]), table)
+        # 100,000 accounts of 128 bytes.
+        self.assertTrue(any("12.8M" in line for line in table), table)
+
+    def test_changes_of_bookkeeping_come_with_v(self):
+        usual = tools.trackway("diff", self.trace, self.trace).stdout
+        self.assertNotIn("shares that changed", usual.split("(-v also shows")[0])
 
 
 if __name__ == "__main__":

@@ -117,6 +117,13 @@ class Numbers(Investigation):
         self.part = page_data(self.trace)["places"]
         self.places = objects(table(self.part, "places"))
 
+    def test_folded_stacks_of_a_thread_are_of_that_thread(self):
+        target = self.trace.parent / "thread.folded"
+        tools.trackway("export", "-q", "-f", "--to", "folded", "--thread", "2", "-o", target, self.trace)
+        exported = sum(int(line.rpartition(" ")[2]) for line in target.read_text().splitlines())
+        rows = objects(table(self.part, "path_moments"))
+        self.assertEqual(exported, sum(row["accesses"] for row in rows if row["stream"] == 2))
+
     def test_places_are_sums_of_the_report(self):
         for key, name in (("field", "fields"), ("function", "functions"), ("type", "types")):
             report = table(tools.report(self.trace, "--top", "0", "--by", key), name)["rows"]
@@ -139,6 +146,20 @@ class Numbers(Investigation):
             whole = collections.Counter({number: place[measure] for number, place in enumerate(self.places)})
             self.assertEqual(by_stream, collections.Counter({row["stream"]: row[measure] for row in threads}), measure)
             self.assertEqual((by_place, on_paths), (whole, whole), measure)
+
+    def test_paths_by_thread_and_time_hold_every_access(self):
+        moments, paths, by_both = (objects(table(self.part, name)) for name in ("place_moments", "place_paths", "path_moments"))
+        self.assertEqual(objects(table(self.part, "moment_axis"))[0]["folded_share"], 0, "all paths of this program have room")
+
+        def sums(rows, keys, measure):
+            found = collections.Counter()
+            for row in rows:
+                found[tuple(row[key] for key in keys)] += row[measure]
+            return found
+
+        for measure in ("accesses", "bytes", "l1_misses", "l2_misses"):
+            for keys, rows in ((("place", "stream", "bin"), moments), (("place", "node"), paths)):
+                self.assertEqual(sums(by_both, keys, measure), sums(rows, keys, measure), (keys, measure))
 
     def test_bins_are_those_of_a_slice(self):
         axis = objects(table(self.part, "moment_axis"))[0]
@@ -363,6 +384,99 @@ class Flame(Investigation):
         self.browser.press("Backspace", code=8)
         self.assertEqual(dict(self.browser.evaluate(widths)), before)
         self.assertRegex(self.texts("#flame .readout")[0], r"accesses, [\d.]+ %")
+
+    def choose(self, fragment):
+        self.open(shared_page(), "")
+        self.browser.evaluate(f"location.hash = {fragment!r}")
+        self.browser.evaluate("new Promise(done => setTimeout(done, 200))")
+        self.browser.evaluate(
+            "(() => { const box = document.querySelector('#flame select'); box.value = '0';"
+            " box.dispatchEvent(new Event('change')); document.querySelector('#flame details').open = true; })()"
+        )
+        self.frame()
+
+    def functions(self):
+        """Own accesses of each function on the paths."""
+        rows = next(iter(self.tables("#flame").values()))
+        at = rows[0].index("own accesses")
+        return {row[0]: int(row[at].replace(",", "")) for row in rows[1:] if row[at] != "0"}
+
+    def reported(self, *options):
+        """The same by the verb that reads that part of the trace alone."""
+        report = tools.report(shared_page(), "--top", "0", "--by", "function", *options)
+        return {row["function"]: row["accesses"] for row in table(report, "functions")["rows"]}
+
+    def test_frames_are_those_of_a_chosen_thread(self):
+        self.choose("#flame&threads=2")
+        expected = self.reported("--thread", "2")
+        self.assertEqual(self.functions(), expected)
+        whole = self.reported()
+        self.assertLess(max(expected.values()), max(whole.values()))
+        self.assertEqual(self.texts("#flame .whole-note"), [])
+        self.assertIn("sums of the chosen time and threads", self.texts("#flame figcaption")[0])
+        # Without a choice they are those of the whole run again.
+        self.browser.evaluate("document.querySelector('.selection button').click()")
+        self.frame()
+        self.browser.evaluate("document.querySelector('#flame details').open = true")
+        self.frame()
+        self.assertEqual(self.functions(), whole)
+
+    def test_frames_are_those_of_a_chosen_time_and_thread(self):
+        data = page_data(shared_page())["places"]
+        axis = objects(table(data, "moment_axis"))[0]
+        last = axis["bins"] // 2
+        border = axis["first_ns"] + (last + 1) * axis["bin_ns"]
+        expected = self.reported("--to", f"{border}ns", "--thread", "3")
+        self.choose(f"#flame&time=0-{last}&threads=3")
+        shown = self.functions()
+        rows = objects(table(data, "place_moments"))
+        chosen = sum(row["accesses"] for row in rows if row["bin"] <= last and row["stream"] == 3)
+        said = self.texts("#flame .readout")[0]
+        self.assertTrue(said.startswith(f"all: {chosen:,} accesses, 100.0 %"), (said, chosen))
+        # Both spread accesses evenly between known times; a slice cuts at records.
+        total = sum(expected.values())
+        self.assertGreater(total, 1000)
+        self.assertAlmostEqual(sum(shown.values()) / total, 1, delta=0.05)
+        for name in {*shown, *expected}:
+            self.assertAlmostEqual(shown.get(name, 0) / total, expected.get(name, 0) / total, delta=0.05, msg=name)
+
+    def test_the_frames_of_one_field_are_of_the_chosen_thread(self):
+        report = table(tools.report(shared_page(), "--top", "0", "--by", "field", "--thread", "2"), "fields")["rows"]
+        expected = next(row["accesses"] for row in report if row["field"] == "slot.key")
+        self.open(shared_page(), "#field=slot.key&threads=2")
+        self.browser.evaluate(
+            "(() => { const box = document.querySelector('#entity select'); box.value = '0';"
+            " box.dispatchEvent(new Event('change')); })()"
+        )
+        self.assertTrue(self.texts("#entity .readout")[-1].startswith(f"all: {expected:,} accesses"), self.texts("#entity .readout"))
+
+    def test_what_is_not_told_apart_is_part_of_its_caller(self):
+        """A page whose paths by time were summed up to their first functions."""
+
+        def fold(data):
+            part = next(part for part in data["parts"] if part["name"] == "places")
+            found = {each["name"]: each for each in part["tables"]}
+            names = [column["name"] for column in found["path_moments"]["columns"]]
+            for row in found["path_moments"]["rows"]:
+                row[names.index("place")] = None
+            axis = found["moment_axis"]
+            at = [column["name"] for column in axis["columns"]].index("folded_share")
+            axis["rows"][0][at] = 0.01
+            return data
+
+        with tools.folder() as folder:
+            path = Path(folder) / "folded.html"
+            path.write_text(with_data(Path(f"{shared_page()}.html").read_text(), fold))
+            self.browser.open(f"file://{path}#flame&threads=2")
+            self.frame()
+            self.assertEqual(self.texts("#flame .frame.line"), [])
+            self.assertGreater(len(self.texts("#flame .frame.function, #flame .frame.inlined")), 1)
+            self.assertIn("less than 1.0 % of what a thread costs", self.texts("#flame figcaption")[0])
+            self.browser.open("about:blank")
+            self.browser.open(f"file://{path}#field=slot.key&threads=2")
+            self.frame()
+            self.assertEqual(self.texts("#entity .flame .frame"), ["all"])
+            self.assertIn("are in the first frame alone", " ".join(self.texts("#entity figcaption")))
 
 
 class Comparison(Investigation):

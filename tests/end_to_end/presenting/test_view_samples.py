@@ -70,6 +70,18 @@ class Sampled(CountsPage):
             known = {spot["address"] is not None for spot in own}
             self.assertEqual(known, {memory["kind"] not in ("no address", "no access")}, memory)
 
+    def test_one_thread_is_no_threads(self):
+        def alone(data):
+            sampling = next(one for part in data["parts"] for one in part["tables"] if one["name"] == "sampling")
+            sampling["rows"][0][[column["name"] for column in sampling["columns"]].index("threads")] = 1
+            return data
+
+        with tools.folder() as folder:
+            path = Path(folder) / "alone.html"
+            path.write_text(with_data(Path(self.page()).read_text(), alone))
+            self.open(path)
+            self.assertIn("of 1 thread", self.texts("#overview .tiles span"))
+
     def test_samples_lie_where_and_when_the_program_was(self):
         spots, memories = self.spots()
         block = next(row for row in memories if row["label"].startswith("make_block at "))

@@ -1,5 +1,6 @@
 """Sampling programs as they are: shares of time and of accesses, threads and processes, and what ends a recording."""
 
+import collections
 import itertools
 import json
 import os
@@ -101,6 +102,26 @@ class Time(Sampled):
         self.assertEqual(row["source"], "clock")
         self.assertGreater(row["skid_samples"], 10)
         self.assertGreater(row["windows"], 0)
+
+
+class Tables(Sampled):
+    def test_functions_are_sums_of_their_lines(self):
+        with tools.folder() as folder:
+            _, trace = self.record(folder, 0.1)
+            asked = tools.trackway("samples", "--json", "--top", "0", "--by", "function,line", trace).stdout
+            tables = {each["name"]: each["rows"] for each in json.loads(asked)["tables"]}
+            shown = tools.trackway("samples", trace).stdout
+            objects = tools.trackway("objects", trace).stdout
+        self.assertNotIn("sample_instructions", tables)
+        sums = collections.Counter()
+        for row in tables["sample_lines"]:
+            sums[row["function"]] += row["samples"]
+        found = collections.Counter()
+        for row in tables["sample_functions"]:
+            found[row["function"]] += row["samples"]
+        self.assertEqual(found, sums)
+        self.assertNotIn("Functions by time", shown, "only those that are asked for")
+        self.assertRegex(objects, r"(?m)^time +[\d.]+ (ms|s)$")
 
 
 class OtherVerbs(Sampled):

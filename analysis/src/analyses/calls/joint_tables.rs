@@ -1,12 +1,13 @@
 //! The joint counts as tables of bounded size.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use trackway_report::{Table, TableBuilder};
 use trackway_trace::SiteId;
 
 use super::joint::{Joint, Moments};
+use super::path_moments::{PathCost, PathKey, PathMoments};
 use super::tables::Presenter;
 use super::tree::ROOT;
 use super::SiteCounts;
@@ -18,6 +19,8 @@ const MOST_PLACES: usize = 1000;
 const MOST_ROWS: usize = 40_000;
 /// Rows of places by path of calls.
 const MOST_PATHS: usize = 12_000;
+/// The same by thread and time.
+const MOST_PATH_MOMENTS: usize = 40_000;
 /// Stands for all places that aren't listed.
 const OTHERS: &str = "(others)";
 
@@ -57,12 +60,14 @@ struct Places {
 /// A number of a place, two of what it is counted by, and the counts.
 type Row = ([u64; 3], SiteCounts);
 
-/// Places, the same by thread and time, and by path of calls.
+/// Places, the same by thread and time, by path of calls, and by both.
 pub(super) fn tables(presenter: &Presenter, joint: &Joint) -> Vec<Table> {
     let moments = joint.moments();
     let places = places(presenter, joint);
     let (rows, bin_width) = moment_rows(joint, &places);
-    let (paths, nodes) = path_rows(presenter, joint, &places);
+    let paths = path_rows(joint, &places);
+    let by_both = path_moments(presenter, joint, &places, bin_width);
+    let nodes = nodes_of(presenter, &paths, &by_both);
     vec![
         places_table(presenter, &places),
         counts_table(
@@ -71,13 +76,14 @@ pub(super) fn tables(presenter: &Presenter, joint: &Joint) -> Vec<Table> {
             ["stream", "bin"],
             &rows,
         ),
-        axis_table(moments, bin_width),
+        axis_table(moments, bin_width, by_both.folded()),
         counts_table(
             presenter,
             ("place_paths", "Places by path of calls"),
             ["node", ""],
             &paths,
         ),
+        path_moments_table(presenter, &by_both),
         nodes_table(presenter, &nodes),
     ]
 }
@@ -149,9 +155,8 @@ fn moment_rows(joint: &Joint, places: &Places) -> (Vec<Row>, u64) {
     }
 }
 
-/// Rows by place and node, the first ones by rank, and all nodes on their paths, in the order of their numbers. What isn't
-/// listed counts at the root.
-fn path_rows(presenter: &Presenter, joint: &Joint, places: &Places) -> (Vec<Row>, Vec<u32>) {
+/// Rows by place and node, the first ones by rank. What isn't listed counts at the root.
+fn path_rows(joint: &Joint, places: &Places) -> Vec<Row> {
     let mut sums: BTreeMap<[u64; 3], SiteCounts> = BTreeMap::new();
     for (site, node, counts) in joint.by_node.iter() {
         let key = [places.of_site[&site], node.into(), 0];
@@ -164,10 +169,26 @@ fn path_rows(presenter: &Presenter, joint: &Joint, places: &Places) -> (Vec<Row>
         rest.entry([key[0], ROOT.into(), 0]).or_default().merge(&counts);
     }
     ranked.extend(rest);
-    let tree = presenter.tree();
-    let on_paths = ranked.iter().flat_map(|(key, _)| tree.path(key[1] as u32));
-    let nodes: std::collections::BTreeSet<u32> = on_paths.collect();
-    (ranked, nodes.into_iter().collect())
+    ranked
+}
+
+/// Costs by place, node and moment, in as many bins as those of the places.
+fn path_moments(presenter: &Presenter, joint: &Joint, places: &Places, bin_width: u64) -> PathMoments {
+    let mut paths = joint.by_path.with_keys(|key| PathKey {
+        moment: (key.moment.0, key.moment.1 / bin_width as u32),
+        unit: key.unit.map(|site| places.of_site[&SiteId(site)] as u32),
+        ..*key
+    });
+    paths.fold_to(MOST_PATH_MOMENTS, presenter.tree());
+    paths
+}
+
+/// All nodes on these paths, in the order of their numbers.
+fn nodes_of(presenter: &Presenter, paths: &[Row], by_both: &PathMoments) -> Vec<u32> {
+    let listed = paths.iter().map(|(key, _)| key[1] as u32);
+    let ends = listed.chain(by_both.iter().map(|(key, _)| key.node));
+    let on_paths = ends.flat_map(|node| presenter.tree().path(node));
+    on_paths.collect::<BTreeSet<u32>>().into_iter().collect()
 }
 
 fn places_table(presenter: &Presenter, places: &Places) -> Table {
@@ -198,6 +219,24 @@ fn counts_table(
     add_counts(presenter, builder, |(_, counts)| counts).build()
 }
 
+/// Without a place, a row is of lines and callees of the node that aren't listed by themselves.
+fn path_moments_table(presenter: &Presenter, paths: &PathMoments) -> Table {
+    let rows: Vec<(PathKey, PathCost)> = {
+        let sorted: BTreeMap<PathKey, PathCost> = paths.iter().map(|(key, cost)| (*key, *cost)).collect();
+        sorted.into_iter().collect()
+    };
+    let builder = TableBuilder::new("path_moments", "Places by path, thread and time", &rows)
+        .number("place", |(key, _)| key.unit)
+        .number("node", |(key, _)| key.node)
+        .number("stream", |(key, _)| key.moment.0)
+        .number("bin", |(key, _)| key.moment.1);
+    let builder = add_counts(presenter, builder, |(_, cost)| &cost.counts);
+    match presenter.is_timed() {
+        true => builder.count("cycles", |(_, cost)| cost.cycles).build(),
+        false => builder.build(),
+    }
+}
+
 fn add_counts<'r, R>(
     presenter: &Presenter,
     builder: TableBuilder<'r, R>,
@@ -213,12 +252,13 @@ fn add_counts<'r, R>(
     builder
 }
 
-fn axis_table(moments: &Moments, width: u64) -> Table {
+fn axis_table(moments: &Moments, width: u64, folded: f64) -> Table {
     let bins = moments.bins();
     TableBuilder::new("moment_axis", "Scale of time of the places", &[()])
         .count("bins", |()| (bins.count() as u64).div_ceil(width))
         .count("bin_ns", |()| bins.width_ns() * width)
         .count("first_ns", |()| moments.first_shown_ns())
+        .share("folded_share", |()| Some(folded))
         .as_record()
         .build()
 }
@@ -226,13 +266,9 @@ fn axis_table(moments: &Moments, width: u64) -> Table {
 fn nodes_table(presenter: &Presenter, nodes: &[u32]) -> Table {
     let tree = presenter.tree();
     let node = |number: &u32| &tree.nodes()[*number as usize];
-    let parent = |number: &u32| {
-        let parent = tree.path(*number).nth(1);
-        parent.unwrap_or(ROOT)
-    };
     let builder = TableBuilder::new("path_nodes", "Functions on paths of calls", nodes)
         .number("node", |number| *number)
-        .number("parent", parent)
+        .number("parent", |number| tree.caller(*number))
         .text("function", |number| presenter.function(node(number).function))
         .text(
             "inlined",

@@ -5,6 +5,7 @@ mod functions;
 mod inlining;
 mod joint;
 mod joint_tables;
+mod path_moments;
 mod simulation;
 mod stack;
 mod tables;
@@ -23,7 +24,8 @@ use clock::Clock;
 use functions::{Functions, Numbered, SiteTraits};
 use inlining::InlinedNodes;
 pub use joint::Moments;
-use joint::{Joint, Moment, Owner};
+use joint::{Joint, Owner};
+use path_moments::Moment;
 use simulation::{Charges, Simulation};
 use stack::Repairs;
 pub(crate) use stack::Stack;
@@ -143,6 +145,9 @@ impl CallsShard {
                 joint: self.joint.as_mut(),
             });
         }
+        if let Some(joint) = &mut self.joint {
+            joint.settle_if_full(&self.tree);
+        }
         self.stacks.insert(batch.stream, stack);
     }
 
@@ -205,6 +210,12 @@ impl CallsShard {
         }
     }
 
+    fn count_cycles_jointly(&mut self, owner: Owner, cycles: u64) {
+        if let Some(joint) = self.joint.as_mut().filter(|_| cycles > 0) {
+            joint.add_cycles(owner, cycles);
+        }
+    }
+
     /// Accesses without a recorded entry or exit between them.
     fn take_accesses(&mut self, stack: &mut Stack, batch: &Batch, accesses: Range<usize>) {
         let Range { mut start, end } = accesses;
@@ -250,6 +261,7 @@ impl CallsShard {
         if let Some(clock) = &mut self.clock {
             cost.cycles = clock.accesses(batch, accesses.clone());
         }
+        self.count_cycles_jointly(self.owner(node, batch.site[accesses.start]), cost.cycles);
         self.tree.add_cost(node, &cost);
         let moment = self
             .joint
@@ -310,6 +322,7 @@ impl CallsShard {
                 ..Cost::default()
             };
             self.tree.add_cost(owner.node, &cost);
+            self.count_cycles_jointly(*owner, cost.cycles);
         }
         if let Some(simulation) = &mut self.simulation {
             let mut charges = Charges {
@@ -318,6 +331,13 @@ impl CallsShard {
                 joint: self.joint.as_mut(),
             };
             simulation.take_run(&owners, (lanes, count), &self.numbered.sites, &mut charges);
+        }
+    }
+
+    /// Adds up what was counted jointly.
+    fn settle(&mut self) {
+        if let Some(joint) = &mut self.joint {
+            joint.settle(&self.tree);
         }
     }
 
@@ -368,7 +388,8 @@ impl Analysis for Calls {
         shard.take(batch);
     }
 
-    fn merge(&self, into: &mut CallsShard, from: CallsShard) {
+    fn merge(&self, into: &mut CallsShard, mut from: CallsShard) {
+        from.settle();
         if into.counts.len() < from.counts.len() {
             into.counts.resize(from.counts.len(), SiteCounts::default());
         }
@@ -384,12 +405,13 @@ impl Analysis for Calls {
             .collect();
         let nodes = into.tree.merge(&from.tree, &numbers);
         if let Some((joint, from)) = into.joint.as_mut().zip(from.joint.as_ref()) {
-            joint.merge(from, &nodes);
+            joint.merge(from, &nodes, &into.tree);
         }
         into.repairs.add(&from.all_repairs());
     }
 
     fn finish(&self, mut shard: CallsShard, trace: &Trace) -> Findings {
+        shard.settle();
         shard.numbered = shard.functions.take(trace.program());
         let presenter = Presenter::new(&shard, trace, &self.caches, self.top);
         let mut findings = presenter.findings();

@@ -181,6 +181,11 @@ impl Tree {
         std::iter::successors(known(node), move |&node| known(self.nodes[node as usize].parent))
     }
 
+    /// The node that called this one: the root if none is known.
+    pub fn caller(&self, node: u32) -> u32 {
+        self.path(node).nth(1).unwrap_or(ROOT)
+    }
+
     /// Whether functions are missing at the beginning of the node's path.
     pub fn is_cut(&self, node: u32) -> bool {
         self.path(node)

@@ -129,9 +129,9 @@ impl Search<'_> {
             structure: index,
             kind: Kind::NeverRead,
             reason: format!(
-                "{} is written {} times, and no recorded code reads it",
+                "{} is written {}, and no recorded code reads it",
                 names.join(", "),
-                trackway_report::grouped(times)
+                trackway_report::times(times)
             ),
             definition: structure.definition(&structure.name, &kept, None),
             members: kept

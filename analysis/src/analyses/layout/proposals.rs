@@ -157,10 +157,7 @@ impl Evidence<'_> {
         let structure = self.structure;
         let mut definition = structure.definition(&structure.name_of_rest(), &cold, None);
         definition.push(String::new());
-        let link = format!(
-            "{} // or two arrays, and the same index for both",
-            structure.link_to_rest()
-        );
+        let link = format!("{} // or two arrays with one index", structure.link_to_rest());
         definition.extend(structure.definition(&structure.name, &hot, Some(&link)));
         Some(self.proposal("split", reason, Change::Split(self.names(&hot)), definition))
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use trackway_report::{counted, grouped, percent, Table, TableBuilder};
+use trackway_report::{counted, grouped, percent, top_title, Table, TableBuilder};
 use trackway_trace::Program;
 
 use super::advice::{Before, Judged, Verdict};
@@ -332,7 +332,7 @@ impl<'p> Presentation<'p> {
                 Verdict::Gains(_) => None,
             })
             .collect();
-        let title = format!("Not proposed, {} of {}", dropped.len(), judged.len());
+        let title = top_title("Not proposed", dropped.len(), judged.len());
         let builder = TableBuilder::new("not_proposed", title, &dropped);
         let not_proposed = self
             .described(builder, |row| row.0)

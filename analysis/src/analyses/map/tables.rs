@@ -157,7 +157,7 @@ fn cell_table(map: &Map, shard: &MapShard, levels: &[Level], cells: &[Cell]) -> 
         .count("from_ns", |cell| {
             map.times.shown_ns(map.bins.start_ns(cell.bin, cell.level))
         })
-        .count(("width_ns", "ns"), |cell| {
+        .count(("width_ns", "width (ns)"), |cell| {
             map.bins.width_ns().saturating_mul(1 << cell.level)
         })
         .count(("reads", "by reads"), |cell| cell.reads)

@@ -141,6 +141,7 @@ impl Tables {
                 .count(("peak_blocks", "blocks"), |group| group.totals.at_peak.blocks)
                 .bytes(("peak_bytes", "bytes"), |group| group.totals.at_peak.bytes)
                 .share("share", |group| (group.totals.at_peak.bytes, self.peak.bytes))
+                .ranked_by("peak_bytes")
         })
     }
 
@@ -157,13 +158,14 @@ impl Tables {
                 .rate(("mean_life_accesses", "accesses they lived"), |group| {
                     (group.totals.lived_accesses as f64, group.totals.released)
                 })
-                .rate(("mean_life_us", "us"), |group| {
+                .rate(("mean_life_us", "mean life, µs"), |group| {
                     (group.totals.lived_ns as f64 / 1e3, group.totals.released)
                 })
                 .count("never_released", |group| group.totals.never_released.blocks)
                 .bytes(("never_released_bytes", "their bytes"), |group| {
                     group.totals.never_released.bytes
                 })
+                .ranked_by("allocated_bytes")
         })
     }
 
@@ -186,6 +188,7 @@ impl Tables {
                 .bytes(("never_accessed_bytes", "their bytes"), |group| {
                     group.totals.never_accessed.bytes
                 })
+                .ranked_by("allocated_bytes")
         })
     }
 }
@@ -221,7 +224,7 @@ fn over_time(memory: &Memory, shard: &MemoryShard) -> Table {
         .count("from_ns", |(bin, _)| {
             memory.times.shown_ns(bins.start_ns(*bin, 0))
         })
-        .count(("width_ns", "ns"), |_| bins.width_ns())
+        .count(("width_ns", "width (ns)"), |_| bins.width_ns())
         .count("most_blocks", |(_, point)| point.most.blocks)
         .bytes("most_bytes", |(_, point)| point.most.bytes)
         .count("allocations", |(_, point)| point.allocations)

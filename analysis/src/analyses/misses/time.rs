@@ -43,7 +43,7 @@ pub(super) fn table(machine: &Machine, ranking: &Ranking) -> Table {
         .count(("work_cycles", "cycles if nothing had to be waited for"), |()| {
             machine.cycles_of_work(program, ranking.counters)
         })
-        .count(("nanoseconds", "ns"), |()| machine.nanoseconds(cycles))
+        .count(("nanoseconds", "time (ns)"), |()| machine.nanoseconds(cycles))
         .share(
             ("known_work", "accesses of known instructions and addresses"),
             |()| (known, ranking.total().accesses),

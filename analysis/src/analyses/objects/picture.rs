@@ -80,7 +80,7 @@ impl<'o> Picture<'o> {
             .number("address", |(cell, _)| cell.2 << self.shift)
             .bytes(("granule_bytes", "bytes"), |_| 1u64 << self.shift)
             .count("from_ns", |(cell, _)| from_ns(cell.3))
-            .count(("width_ns", "ns"), |_| bins.width_ns())
+            .count(("width_ns", "width (ns)"), |_| bins.width_ns())
             .count(("reads", "at loads"), |(_, counts)| counts[0])
             .count(("writes", "at stores"), |(_, counts)| counts[1])
             .build()

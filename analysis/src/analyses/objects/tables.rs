@@ -116,6 +116,8 @@ impl Objects {
         let share = |row: &Row| row.1.weight.share_of(&self.weight);
         let border = |share: f64| (share * self.weight.sum as f64).round() as u64;
         let title = format!("Memory by {}", self.measure());
+        let unit = if self.weighs_time() { " (ns)" } else { "" };
+        let (low, high) = (format!("at least{unit}"), format!("at most{unit}"));
         let ranks = Ranks::of(self);
         named(TableBuilder::new("objects", title, shown))
             .total_rows(rows.len())
@@ -125,8 +127,8 @@ impl Objects {
             .bytes(("peak_bytes", "most live"), |row| row.1.peak_bytes)
             .count("samples", |row| row.1.weight.samples)
             .count(("weight", &self.weight_title()), |row| row.1.weight.sum)
-            .count(("weight_low", "at least"), |row| Some(border(share(row)?.low)))
-            .count(("weight_high", "at most"), |row| Some(border(share(row)?.high)))
+            .count(("weight_low", &low), |row| Some(border(share(row)?.low)))
+            .count(("weight_high", &high), |row| Some(border(share(row)?.high)))
             .share("share", |row| Some(share(row)?.share))
             .number(("rank_best", "rank from"), |row| {
                 Some(ranks.range(row.0, row.1, self)?.best)
@@ -146,7 +148,7 @@ impl Objects {
 
     pub(super) fn weight_title(&self) -> String {
         match self.weighs_time() {
-            true => "ns".to_owned(),
+            true => "time (ns)".to_owned(),
             false => self.measure().to_owned(),
         }
     }

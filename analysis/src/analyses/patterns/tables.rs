@@ -98,6 +98,7 @@ fn site_table(patterns: &Patterns, sites: &[StrideCounts], trace: &Trace) -> Tab
     let location = |id: SiteId| program.location(site(id).location);
     let directory = &trace.meta().working_directory;
     TableBuilder::top("sites", "Sites by accesses", &rows, patterns.top)
+        .ranked_by("accesses")
         .number("site", |row| row.0 .0)
         .text("kind", |row| site(row.0).kind.name())
         .text("field", |row| {

@@ -20,7 +20,8 @@ use tally::Tally;
 use window_weights::WindowWeights;
 
 /// Names of the tables, in their order.
-pub const TABLES: [&str; 5] = [
+pub const TABLES: [&str; 6] = [
+    "sample_functions",
     "sample_lines",
     "sample_instructions",
     "sample_classes",
@@ -37,6 +38,22 @@ struct Line {
     object: String,
 }
 
+/// A function of an object.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Function {
+    name: String,
+    object: String,
+}
+
+impl Function {
+    fn of(line: &Line) -> Function {
+        Function {
+            name: line.function.clone(),
+            object: line.object.clone(),
+        }
+    }
+}
+
 /// An instruction of an object.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct InstructionPlace {
@@ -49,6 +66,7 @@ struct InstructionPlace {
 #[derive(Debug)]
 pub struct SampledProgram {
     info: SamplingInfo,
+    functions: Tally<Function>,
     lines: Tally<Line>,
     instructions: Tally<InstructionPlace>,
     sampled: Extent,
@@ -81,6 +99,7 @@ impl SampledProgram {
         damage.extend(unread);
         let mut program = SampledProgram {
             info: trace.meta().sampling.clone().unwrap_or_default(),
+            functions: Tally::default(),
             lines: Tally::default(),
             instructions: Tally::default(),
             sampled: Extent::of(&chunks),
@@ -121,6 +140,7 @@ impl SampledProgram {
 
     fn add(&mut self, chunk: &Samples, sample: &Sample, lookup: &mut Lookup) {
         let place = lookup.place(sample, sample.time_goes_to());
+        self.functions.add_sample(Function::of(&place.line), sample);
         self.lines.add_sample(place.line.clone(), sample);
         self.instructions.add_sample(place, sample);
         if sample.window_end == WindowEnd::None {
@@ -133,6 +153,8 @@ impl SampledProgram {
             .collect();
         let lines: Vec<Line> = places.iter().map(|place| place.line.clone()).collect();
         let weight = self.weights.weight(sample);
+        let functions: Vec<Function> = lines.iter().map(Function::of).collect();
+        self.functions.add_window(&functions, accesses, weight);
         self.lines.add_window(&lines, accesses, weight);
         self.instructions.add_window(&places, accesses, weight);
     }

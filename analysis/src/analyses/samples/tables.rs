@@ -6,7 +6,7 @@ use trackway_trace::{AddressClass, MemoryLevel, SamplingInfo, WindowEnd};
 use super::interval::SampledShare;
 use super::tally::{PlaceSums, Tally};
 use super::window_weights::WindowWeights;
-use super::{InstructionPlace, Line, SampledProgram};
+use super::{Function, InstructionPlace, Line, SampledProgram};
 use crate::model::{named, UNKNOWN};
 use crate::Findings;
 
@@ -22,6 +22,7 @@ pub fn findings(program: &SampledProgram, top: usize) -> Findings {
     let lines = rows(&program.lines);
     let instructions = rows(&program.instructions);
     let mut tables = vec![
+        function_table(&rows(&program.functions), top),
         line_table(&lines, top),
         instruction_table(&instructions, top),
         class_table(program),
@@ -71,6 +72,17 @@ impl Line {
             (file, _) => format!("{file}:{}", self.line),
         }
     }
+}
+
+fn function_table(rows: &[Row<Function>], top: usize) -> Table {
+    let shown = &rows[..rows.len().min(top)];
+    let builder = TableBuilder::new("sample_functions", "Functions by time", shown)
+        .text("function", |row| named(&row.place.name).to_owned())
+        .path("object", |row| named(&row.place.object).to_owned());
+    shares(builder)
+        .total_rows(rows.len())
+        .ranked_by("samples")
+        .build()
 }
 
 fn line_table(rows: &[Row<Line>], top: usize) -> Table {

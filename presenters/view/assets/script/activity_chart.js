@@ -77,7 +77,7 @@ const ActivityChart = (() => {
       const height = TOP + this.rows.length * ROW;
       const title = `time since the beginning; height: accesses in ${Numbers.duration(this.axis.bin_ns)}, at most ${Numbers.short(this.largest)}`;
       const last = this.firstNs + this.axis.bins * this.axis.bin_ns;
-      const label = `Accesses over time of ${this.rows.length} threads, from ${Numbers.duration(this.firstNs)} to ${Numbers.duration(last)}`;
+      const label = `Accesses over time of ${Numbers.counted(this.rows.length, 'thread')}, from ${Numbers.duration(this.firstNs)} to ${Numbers.duration(last)}`;
       const svg = Dom.svg(
         'svg',
         { viewBox: `0 0 ${WIDTH} ${height + BOTTOM}`, role: 'img', 'aria-label': `${label}. Arrow keys move the cursor.`, tabindex: '0', class: 'activity' },

@@ -50,7 +50,7 @@ const ChosenBar = (() => {
     const time = `${Numbers.duration(from)} to ${Numbers.duration(to)}`;
     const of = streams === null ? 'all threads' : `thread ${streams.join(', ')}`;
     const lack = Places.isCut ? ' They lack the least accessed places, for which this page has no room.' : '';
-    return Chosen.isAll() ? 'All of the recording, all threads.' : `Chosen: ${time}, ${of}. Tables of offenders, source and single views are sums of this part.${lack}`;
+    return Chosen.isAll() ? 'All of the recording, all threads.' : `Chosen: ${time}, ${of}. Tables of offenders, source, paths of calls and single views are sums of this part.${lack}`;
   };
 
   /** None if the page holds no places, or nothing could be chosen. */

@@ -191,7 +191,7 @@ const Entity = (() => {
         return isNew ? TableView.create(asTable(key, `By ${key}`, groups, own)) : null;
       }),
       threadTable(places),
-      block('Paths of calls', [ChosenBar.wholeNote(), FlameChart.create(places)]),
+      block('Paths of calls', FlameChart.create(places)),
       memory.length > 0 ? block('Memory and allocation sites', [ChosenBar.wholeNote('map'), memoryTable(memory), onMap(memory)]) : null,
       kind === 'field' || kind === 'variable' ? block('Reuse', [ChosenBar.wholeNote(), curve(name)]) : null,
     ];

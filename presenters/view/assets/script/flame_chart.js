@@ -9,6 +9,8 @@ const FlameChart = (() => {
 
   const nodes = Data.table('places', 'path_nodes');
   const paths = Data.table('places', 'place_paths');
+  const moments = Data.table('places', 'path_moments');
+  const folded = Data.table('places', 'moment_axis')?.record().folded_share ?? 0;
   const hasCycles = nodes?.has('cycles') ?? false;
 
   /** Whether any function was entered from another one that is known. */
@@ -37,32 +39,69 @@ const FlameChart = (() => {
   };
 
   /**
-   * The frames of all places, or of some.
+   * Counts of places on paths, in the chosen time and threads: the place (none for what isn't told apart), the node, the counts.
+   * @typedef {[number | null, number, number[]]} PathCounts
+   * @type {() => PathCounts[]}
+   */
+  const wholePaths = () =>
+    (paths?.rows ?? []).map((row) => [Number(row[0]), Number(row[1]), [...Places.countsOf(row, 2), ...(hasCycles ? [0] : [])]]);
+
+  /** @type {() => PathCounts[]} */
+  const chosenPaths = () => {
+    /** @type {Map<string, PathCounts>} */
+    const sums = new Map();
+    for (const row of moments?.rows ?? []) {
+      const [place, node, stream, bin] = row;
+      if (!Chosen.holds(Number(stream), Number(bin))) continue;
+      const key = `${node} ${place}`;
+      const sum = sums.get(key) ?? [place === null ? null : Number(place), Number(node), zero()];
+      sums.set(key, sum);
+      Places.add(sum[2], Places.countsOf(row, 4));
+    }
+    return [...sums.values()];
+  };
+
+  /**
+   * What the chosen paths don't tell apart of some places counts at the root.
+   * @type {(root: Frame, wanted: Set<number>) => void}
+   */
+  const chargeRest = (root, wanted) => {
+    const whole = Places.sum(Places.all.filter(({ number }) => wanted.has(number)));
+    for (let index = 0; index < whole.length; index += 1) root.counts[index] = Math.max(root.counts[index], whole[index]);
+  };
+
+  /**
+   * The frames of all places, or of some, in the chosen time and threads.
    * @type {(wanted: Set<number> | null) => Frame}
    */
   const build = (wanted) => {
     const root = frame('all', 'all', null, null);
+    const isPart = !Chosen.isAll() && moments !== undefined;
     /** @type {Map<number, Frame>} */
     const frames = new Map([[0, root]]);
     // Callers have smaller numbers than what they call.
     for (const { node, parent, function: name, inlined, cycles } of nodes?.objects() ?? []) {
       const own = frame(name, inlined === 'yes' ? 'inlined' : 'function', name, frames.get(parent) ?? root);
       frames.set(node, own);
-      if (hasCycles && !wanted) charge(own, [...Places.zero(), cycles ?? 0]);
+      if (hasCycles && !wanted && !isPart) charge(own, [...Places.zero(), cycles ?? 0]);
     }
     /** @type {Map<string, Frame>} */
     const lines = new Map();
     if (!paths) addFunctions(root, wanted);
-    for (const row of paths?.rows ?? []) {
-      const [number, node] = /** @type {number[]} */ (row);
-      if (wanted && !wanted.has(number)) continue;
+    for (const [number, node, counts] of isPart ? chosenPaths() : wholePaths()) {
+      if (wanted && (number === null || !wanted.has(number))) continue;
       const above = frames.get(node) ?? root;
+      if (number === null) {
+        charge(above, counts);
+        continue;
+      }
       const { line } = Places.all[number].keys;
       const key = `${node} ${line}`;
       const leaf = lines.get(key) ?? frame(line, 'line', line, above);
       lines.set(key, leaf);
-      charge(leaf, [...Places.countsOf(row, 2), ...(hasCycles ? [0] : [])]);
+      charge(leaf, counts);
     }
+    if (wanted && isPart) chargeRest(root, wanted);
     return root;
   };
 
@@ -81,10 +120,24 @@ const FlameChart = (() => {
     }
   };
 
+  /** From the outermost frame below the root on. @type {(found: Frame) => string[]} */
+  const namesOf = (found) => (found.parent === null ? [] : [...namesOf(found.parent), found.name]);
+
+  /** The frame of those names, or the innermost one of them that costs something. @type {(root: Frame, names: string[]) => Frame} */
+  const find = (root, names) => {
+    let at = root;
+    for (const name of names) {
+      const next = at.children.find((child) => child.name === name && child.counts.some((count) => count > 0));
+      if (!next) break;
+      at = next;
+    }
+    return at;
+  };
+
   class Flame {
     /** @param {Set<number> | null} wanted */
     constructor(wanted) {
-      this.isPart = wanted !== null;
+      this.wanted = wanted;
       this.root = build(wanted);
       this.top = this.root;
       /** @type {Frame} */
@@ -98,8 +151,29 @@ const FlameChart = (() => {
         'Flame graph. Arrow keys move from frame to frame, enter zooms in, backspace zooms out, 0 shows all.',
       );
       this.readout = Chart.readout();
+      this.caption = Dom.element('figcaption', {});
+      this.functions = Dom.element('div', {});
       this.place.addEventListener('keydown', (event) => this.key(event));
       this.draw();
+      Chosen.onChange(() => this.sumAnew(), this.place);
+    }
+
+    /** The same frames in the time and of the threads that are chosen now. */
+    sumAnew() {
+      const top = namesOf(this.top);
+      this.root = build(this.wanted);
+      this.top = find(this.root, top);
+      this.cursor = this.top;
+      this.draw();
+      this.listFunctions();
+    }
+
+    /** The table is made anew of the frames and the measure that are shown now. */
+    listFunctions() {
+      const wasOpen = this.functions.querySelector('details')?.open ?? false;
+      const details = Dom.details('Table: functions on the paths', () => TableView.create(this.table(), { rows: 30 }));
+      this.functions.replaceChildren(details);
+      details.open = wasOpen;
     }
 
     /** @param {Frame} found */
@@ -144,6 +218,7 @@ const FlameChart = (() => {
       });
       Dom.withVariables(this.place, { '--rows': depth });
       this.place.replaceChildren(...boxes);
+      this.caption.textContent = this.explanation();
       this.point(this.shown.has(this.cursor) ? this.cursor : this.top, true);
     }
 
@@ -213,6 +288,7 @@ const FlameChart = (() => {
       select.addEventListener('change', () => {
         this.measure = Number(select.value);
         this.draw();
+        this.listFunctions();
       });
       return Dom.element(
         'div',
@@ -257,23 +333,31 @@ const FlameChart = (() => {
       });
     }
 
-    element() {
+    explanation() {
       const what = hasCalls
         ? 'Each frame is a function on a path of calls, as it was recorded; what it calls stands below it.'
         : paths
           ? 'No calls were recorded: each frame is a function, and below it what was inlined into it.'
           : 'Paths of calls were not recorded: each frame is a function, and below it stand its lines.';
-      const cycles = hasCycles && this.isPart ? ' Cycles are only known by function, not of this part.' : '';
-      const caption = `${what} Dashed frames were inlined; the last ones are lines of source. Frames of less than ${Numbers.percent(LEAST)} are left out, and recursion is one frame.${cycles}`;
-      return Dom.element(
-        'figure',
-        {},
-        this.tools(),
-        this.place,
-        this.readout,
-        Dom.element('figcaption', {}, caption),
-        Dom.details('Table: functions on the paths', () => TableView.create(this.table(), { rows: 30 })),
-      );
+      const parts = [
+        what,
+        `Dashed frames were inlined; the last ones are lines of source. Frames of less than ${Numbers.percent(LEAST)} are left out, and recursion is one frame.`,
+        hasCycles && this.wanted !== null ? 'Cycles are only known by function, not of this part.' : '',
+        Chosen.isAll() || !moments ? '' : this.summed(),
+      ];
+      return parts.filter(Boolean).join(' ');
+    }
+
+    /** What the page doesn't tell apart by time and threads. */
+    summed() {
+      if (folded === 0) return 'The frames are sums of the chosen time and threads.';
+      const whose = this.wanted === null ? 'count for the function itself or its callers' : 'are in the first frame alone';
+      return `The frames are sums of the chosen time and threads: lines and functions of less than ${Numbers.percent(folded)} of what a thread costs in a bin of time ${whose}.`;
+    }
+
+    element() {
+      this.listFunctions();
+      return Dom.element('figure', {}, this.tools(), this.place, this.readout, this.caption, this.functions);
     }
   }
 

@@ -44,6 +44,9 @@ const Numbers = (() => {
     return digits + UNITS[unit];
   };
 
+  /** "1 thread", "2 threads". @type {(number: number, word: string) => string} */
+  const counted = (number, word) => `${grouped(number)} ${word}${number === 1 ? '' : 's'}`;
+
   /** @type {(nanoseconds: number) => string} */
   const duration = (nanoseconds) => {
     /** @type {[number, string][]} */
@@ -84,5 +87,5 @@ const Numbers = (() => {
     }
   };
 
-  return { grouped, percent, short, bytes, duration, hexadecimal, cell };
+  return { grouped, counted, percent, short, bytes, duration, hexadecimal, cell };
 })();

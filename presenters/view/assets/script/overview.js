@@ -27,7 +27,7 @@ const Overview = (() => {
     const outside = counts.outside ?? null;
     /** @type {Tile[]} */
     const made = [
-      ['regions', Numbers.grouped(all), `${Numbers.grouped(counts.threads ?? 0)} threads`],
+      ['regions', Numbers.grouped(all), Numbers.counted(counts.threads ?? 0, 'thread')],
       [
         'time of the threads',
         Numbers.duration(counts.time_ns ?? 0),
@@ -82,7 +82,7 @@ const Overview = (() => {
     if (!sampled) return [];
     const sampling = Data.record('samples', 'sampling');
     return [
-      ['samples', Numbers.grouped(sampled.samples), `of ${Numbers.grouped(sampling.threads ?? 0)} threads`],
+      ['samples', Numbers.grouped(sampled.samples), `of ${Numbers.counted(sampling.threads ?? 0, 'thread')}`],
       ['at known memory', Numbers.percent(sampled.memory ?? 0), 'of what the samples weigh'],
       ['without access', Numbers.percent(sampled.no_access ?? 0), 'computation'],
       ['at unknown addresses', Numbers.percent(sampled.no_address ?? 0), ''],

@@ -5,11 +5,6 @@ const Sections = (() => {
     return table ? ActivityChart.create(table, Data.table('activity', 'activity_axis'), Data.table('activity', 'gaps')) : null;
   };
 
-  const flame = () => {
-    const made = FlameChart.create();
-    return made ? [ChosenBar.wholeNote('calls'), made] : null;
-  };
-
   /** @type {(verb: string, content: Child) => Child} */
   const withNote = (verb, content) => (content ? [ChosenBar.wholeNote(verb), content] : null);
 
@@ -44,7 +39,7 @@ const Sections = (() => {
     { id: 'misses', title: 'Offenders', make: Offenders.create },
     ...drawn((name) => COUNTED.includes(name)),
     { id: 'source', title: 'Source', make: SourceView.create },
-    { id: 'flame', title: 'Paths of calls', make: flame },
+    { id: 'flame', title: 'Paths of calls', make: () => FlameChart.create() },
     { id: 'sharing', title: 'Sharing', make: () => withNote('sharing', Sharing.create()) },
     ...drawn((name) => !COUNTED.includes(name) && !KNOWN.includes(name)),
     { id: 'activity', title: 'Threads over time', make: activity },

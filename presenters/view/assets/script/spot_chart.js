@@ -142,10 +142,8 @@ const SpotChart = (() => {
       const { spots, unplaced } = this.view;
       const threads = new Set(spots.map(({ thread }) => thread)).size;
       const memories = new Set(spots.map(({ memory }) => memory)).size;
-      /** @type {(number: number, word: string) => string} */
-      const count = (number, word) => `${Numbers.grouped(number)} ${word}${number === 1 ? '' : 's'}`;
-      const without = unplaced.length > 0 ? `; ${count(sum(unplaced), 'sample')} without known address` : '';
-      return `${count(sum(spots), 'sample')} of ${count(threads, 'thread')} at ${count(memories, 'name')}${without}`;
+      const without = unplaced.length > 0 ? `; ${Numbers.counted(sum(unplaced), 'sample')} without known address` : '';
+      return `${Numbers.counted(sum(spots), 'sample')} of ${Numbers.counted(threads, 'thread')} at ${Numbers.counted(memories, 'name')}${without}`;
     }
 
     /**

@@ -22,9 +22,16 @@ const TableView = (() => {
 
   const addressNames = /(^|_)address$/;
 
+  /** Times in nanoseconds are shown with their units, which their titles then needn't have. */
+  const NANOSECONDS = ' (ns)';
+  /** @type {(column: Column) => boolean} */
+  const isTime = ({ title, unit }) => unit === 'count' && title.endsWith(NANOSECONDS);
+  /** @type {(column: Column) => string} */
+  const titleOf = (column) => Texts.visible(isTime(column) ? column.title.slice(0, -NANOSECONDS.length) : column.title);
+
   /** @type {(column: Column, value: Cell) => string} */
   const textOf = (column, value) =>
-    addressNames.test(column.name) && column.unit === 'number' && typeof value === 'number' ? Numbers.hexadecimal(value) : Numbers.cell(value, column.unit);
+    isTime(column) ? Numbers.cell(value, 'duration') : addressNames.test(column.name) && column.unit === 'number' && typeof value === 'number' ? Numbers.hexadecimal(value) : Numbers.cell(value, column.unit);
 
   /** @type {(share: number) => HTMLElement} */
   const bar = (share) => Dom.withVariables(Dom.element('span', { class: 'bar', 'aria-hidden': 'true' }), { '--part': share });
@@ -135,7 +142,7 @@ const TableView = (() => {
      * @param {number} position
      */
     head(column, position) {
-      const sort = Dom.button(Texts.visible(column.title), () => this.sortBy(position));
+      const sort = Dom.button(titleOf(column), () => this.sortBy(position));
       return Dom.element('th', { scope: 'col', class: classOf(column) }, sort);
     }
 
@@ -231,7 +238,7 @@ const TableView = (() => {
           Dom.element(
             'tr',
             {},
-            Dom.element('th', { scope: 'row' }, Texts.visible(column.title)),
+            Dom.element('th', { scope: 'row' }, titleOf(column)),
             Dom.element('td', { class: classOf(column) }, textOf(column, table.rows[0]?.[position] ?? null)),
           ),
         ),

@@ -71,8 +71,9 @@ type NamedTables = {
   places: {
     places: Cells;
     place_moments: Cells;
-    moment_axis: { bins: number; bin_ns: number; first_ns: number };
+    moment_axis: { bins: number; bin_ns: number; first_ns: number; folded_share: number };
     place_paths: Cells;
+    path_moments: Cells;
     path_nodes: { node: number; parent: number; function: string; inlined: string; cycles?: number | null };
   };
   activity: { activity: ActivityStep; activity_axis: ActivityAxis; gaps: Gap };

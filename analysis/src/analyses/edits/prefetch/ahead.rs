@@ -224,12 +224,15 @@ impl Rewrite for Ahead {
     }
 
     fn objection(&self) -> Option<String> {
-        (self.foreseen as f64 <= LEAST_FORESEEN * self.elements as f64).then(|| {
-            format!(
-                "its address is known {ITERATIONS} iterations before in {} of its accesses only",
-                trackway_report::percent(self.foreseen as f64 / self.elements.max(1) as f64)
-            )
-        })
+        let part = match self.foreseen {
+            0 => "none of its accesses".to_owned(),
+            foreseen => {
+                let share = foreseen as f64 / self.elements.max(1) as f64;
+                format!("{} of its accesses only", trackway_report::percent(share))
+            }
+        };
+        (self.foreseen as f64 <= LEAST_FORESEEN * self.elements as f64)
+            .then(|| format!("its address is known {ITERATIONS} iterations before in {part}"))
     }
 }
 
