@@ -11,9 +11,9 @@ namespace trackway {
 
 ArrayRef<ExtentHelper> extentHelpers() {
     static constexpr ExtentHelper All[] = {
-        {"length", 1, 1, true},   {"wide_length", 1, 1, true},   {"difference", 2, 1, false},
-        {"mismatch", 2, 1, true}, {"case_mismatch", 2, 1, true}, {"integer", 1, 1, false},
-        {"real", 1, 0, false},
+        {"length", 1, 1, true, false},   {"wide_length", 1, 1, true, false},   {"difference", 2, 1, false, false},
+        {"mismatch", 2, 1, true, false}, {"case_mismatch", 2, 1, true, false}, {"integer", 1, 1, false, false},
+        {"real", 1, 0, false, false},    {"movable", 1, 0, false, true},
     };
     return All;
 }
@@ -86,9 +86,11 @@ class Parser {
                         .Case("write", LibraryEffect::Kind::Write)
                         .Case("allocate", LibraryEffect::Kind::Allocate)
                         .Default(std::nullopt);
+        if (Verb == "format")
+            return format();
         if (!Kind) {
             Rest = Before;
-            fail("read(ADDRESS, LENGTH), write(ADDRESS, LENGTH) or allocate(ADDRESS, LENGTH)");
+            fail("read(ADDRESS, LENGTH), write(ADDRESS, LENGTH), allocate(ADDRESS, LENGTH) or format(argN, argN)");
             return E;
         }
         E.K = *Kind;
@@ -99,6 +101,24 @@ class Parser {
         want(")");
         if (takeWord("if"))
             E.Condition.push_back(sum());
+        return E;
+    }
+
+    LibraryEffect format() {
+        LibraryEffect E;
+        E.K = LibraryEffect::Kind::Format;
+        want("(");
+        E.Pointer = argument();
+        want(",");
+        E.Length = number(argument().Number);
+        want(")");
+        return E;
+    }
+
+    EffectExpression argument() {
+        EffectExpression E = expression();
+        if (E.O != EffectOp::Argument)
+            fail("an argument, argN");
         return E;
     }
 
@@ -178,7 +198,7 @@ class Parser {
                 return *Called;
         Rest = Before;
         fail("argN, result, a number, or one of the functions min, at, string, wide_string, length, wide_length, "
-             "difference, mismatch, case_mismatch, integer, real");
+             "difference, mismatch, case_mismatch, integer, real, movable");
         return E;
     }
 
@@ -224,7 +244,8 @@ class Parser {
             return std::nullopt;
         if (Helper->LastIsLimit && Given.size() + 1 == Helper->Pointers + Helper->Numbers)
             Given.push_back(number(-1));
-        if (Given.size() != Helper->Pointers + Helper->Numbers)
+        bool Fits = Given.size() == Helper->Pointers + Helper->Numbers;
+        if (!Fits || (Helper->Before && Given.front().O != EffectOp::Argument))
             return std::nullopt;
         EffectExpression E = make(EffectOp::Extent, std::move(Given));
         E.Helper = Name.str();

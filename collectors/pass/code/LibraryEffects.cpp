@@ -1,6 +1,7 @@
 #include "code/LibraryEffects.h"
 
 #include "code/EffectParser.h"
+#include "code/FormatDirectives.h"
 
 #include "llvm/IR/Function.h"
 #include "llvm/IR/Instructions.h"
@@ -133,16 +134,22 @@ Value *originOf(const LibraryEffect &E, const CallBase &Call) {
 }
 
 // A program may have a function of that name with another signature.
-const LibraryRule *LibraryEffects::find(const CallBase &Call) const {
+std::optional<LibraryRule> LibraryEffects::find(const CallBase &Call) const {
     const Function *Callee = Call.getCalledFunction();
     if (!Callee || Callee->isIntrinsic() || !Callee->isDeclarationForLinker() || Call.isMustTailCall() ||
         isa<CallBrInst>(Call))
-        return nullptr;
+        return std::nullopt;
     auto It = Rules.find(withoutVersion(Callee->getName()));
-    if (It == Rules.end())
-        return nullptr;
-    bool Fits = all_of(It->second, [&](const LibraryEffect &E) { return fits(E, Call); });
-    return Fits ? &It->second : nullptr;
+    if (It == Rules.end() || !all_of(It->second, [&](const LibraryEffect &E) { return fits(E, Call); }))
+        return std::nullopt;
+    LibraryRule Ranges;
+    for (const LibraryEffect &E : It->second) {
+        if (E.K == LibraryEffect::Kind::Format)
+            append_range(Ranges, rangesOfFormat(Call, E.Pointer.Number, E.Length.Number));
+        else
+            Ranges.push_back(E);
+    }
+    return Ranges;
 }
 
 } // namespace trackway

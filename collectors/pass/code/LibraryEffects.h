@@ -8,6 +8,7 @@
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/Support/Error.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,7 @@ struct ExtentHelper {
     unsigned Pointers; // parameters that are pointers come first
     unsigned Numbers;  // and then those that are numbers
     bool LastIsLimit;  // the last number may be left out: then there is no limit
+    bool Before;       // looks before the call, at an argument: afterwards it is too late
 };
 
 llvm::ArrayRef<ExtentHelper> extentHelpers();
@@ -48,12 +50,12 @@ std::string nameOfHelper(llvm::StringRef Helper);
 // Whether the call is one of a helper: it only looks at memory, and records nothing.
 bool findsExtent(const llvm::CallBase &Call);
 
-// One range.
+// One range, or what the directives of a format make.
 struct LibraryEffect {
-    enum class Kind { Read, Write, Allocate };
+    enum class Kind { Read, Write, Allocate, Format };
 
     Kind K = Kind::Read;
-    EffectExpression Pointer, Length;
+    EffectExpression Pointer, Length; // of Format: the format, and the position of the first argument that it describes
     std::vector<EffectExpression> Condition; // none, or one: there is no range if it is 0
 };
 
@@ -65,8 +67,9 @@ class LibraryEffects {
     // Those of the table, and those of the files, which come first where both know a name.
     static llvm::Expected<LibraryEffects> load(const std::vector<std::string> &Files);
 
-    // The rule for a direct call of a function that the module doesn't define; null if there is none that fits.
-    const LibraryRule *find(const llvm::CallBase &Call) const;
+    // The ranges of a direct call of a function that the module doesn't define; none if there is no rule that fits.
+    // Those of a format come after the rule's own.
+    std::optional<LibraryRule> find(const llvm::CallBase &Call) const;
 
   private:
     LibraryEffects();

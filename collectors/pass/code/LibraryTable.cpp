@@ -46,6 +46,9 @@ strtol, strtoll, strtoul, strtoull, strtoimax, strtoumax, strtoq, strtouq  read(
 atof                         read(arg0, real(arg0))
 strtod, strtof, strtold      read(arg0, real(arg0)) write(arg1, 8) if arg1
 
+realloc                      read(arg0, result - arg0 ? min(movable(arg0), arg1) : 0) if result write(result, result - arg0 ? min(movable(arg0), arg1) : 0) if result
+reallocarray                 read(arg0, result - arg0 ? min(movable(arg0), arg1 * arg2) : 0) if result write(result, result - arg0 ? min(movable(arg0), arg1 * arg2) : 0) if result
+
 qsort, qsort_r               read(arg0, arg1 * arg2) write(arg0, arg1 * arg2)
 
 read, pread, pread64, recv, recvfrom, __read_chk, __pread_chk, __pread64_chk, __recv_chk, __recvfrom_chk  write(arg1, result)
@@ -70,15 +73,15 @@ _ZSt14__convert_to_vIfEvPKcRT_RSt12_Ios_IostateRKP15__locale_struct  read(arg0, 
 _ZSt14__convert_to_vIdEvPKcRT_RSt12_Ios_IostateRKP15__locale_struct  read(arg0, real(arg0)) write(arg1, 8)
 _ZSt14__convert_to_vIeEvPKcRT_RSt12_Ios_IostateRKP15__locale_struct  read(arg0, real(arg0)) write(arg1, 10)
 
-printf, vprintf              read(arg0, string(arg0))
-fprintf, vfprintf, dprintf, vdprintf, __printf_chk, __vprintf_chk  read(arg1, string(arg1))
-__fprintf_chk, __vfprintf_chk, __dprintf_chk, __vdprintf_chk  read(arg2, string(arg2))
-sprintf, vsprintf            write(arg0, result + 1) read(arg1, string(arg1))
-snprintf, vsnprintf          write(arg0, min(result + 1, arg1)) read(arg2, string(arg2))
-__sprintf_chk, __vsprintf_chk  write(arg0, result + 1) read(arg3, string(arg3))
-__snprintf_chk, __vsnprintf_chk  write(arg0, min(result + 1, arg1)) read(arg4, string(arg4))
-asprintf, vasprintf          write(at(arg0), result + 1) read(arg1, string(arg1))
-__asprintf_chk, __vasprintf_chk  write(at(arg0), result + 1) read(arg2, string(arg2))
+printf, vprintf              read(arg0, string(arg0)) format(arg0, arg1)
+fprintf, vfprintf, dprintf, vdprintf, __printf_chk, __vprintf_chk  read(arg1, string(arg1)) format(arg1, arg2)
+__fprintf_chk, __vfprintf_chk, __dprintf_chk, __vdprintf_chk  read(arg2, string(arg2)) format(arg2, arg3)
+sprintf, vsprintf            write(arg0, result + 1) read(arg1, string(arg1)) format(arg1, arg2)
+snprintf, vsnprintf          write(arg0, min(result + 1, arg1)) read(arg2, string(arg2)) format(arg2, arg3)
+__sprintf_chk, __vsprintf_chk  write(arg0, result + 1) read(arg3, string(arg3)) format(arg3, arg4)
+__snprintf_chk, __vsnprintf_chk  write(arg0, min(result + 1, arg1)) read(arg4, string(arg4)) format(arg4, arg5)
+asprintf, vasprintf          write(at(arg0), result + 1) read(arg1, string(arg1)) format(arg1, arg2)
+__asprintf_chk, __vasprintf_chk  write(at(arg0), result + 1) read(arg2, string(arg2)) format(arg2, arg3)
 scanf, vscanf                read(arg0, string(arg0))
 fscanf, vfscanf              read(arg1, string(arg1))
 sscanf, vsscanf              read(arg0, string(arg0)) read(arg1, string(arg1))

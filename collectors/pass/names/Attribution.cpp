@@ -126,7 +126,7 @@ PreservedAnalyses AttributionPass::run(Module &M, ModuleAnalysisManager &) {
         for (Instruction &I : instructions(F)) {
             labelAccesses(I, Where, Labels, Tags, Objects);
             auto *Call = dyn_cast<CallBase>(&I);
-            if (const LibraryRule *Rule = Call ? Library->find(*Call) : nullptr)
+            if (std::optional<LibraryRule> Rule = Call ? Library->find(*Call) : std::nullopt)
                 labelEffects(*Call, *Rule, Where, Labels, Objects);
             if (Call && mayAllocate(*Call)) {
                 AllocationName Name = Allocations.infer(*Call);

@@ -7,6 +7,7 @@ mod definitions;
 mod description;
 #[cfg(test)]
 mod hostile;
+mod interruptions;
 mod kept;
 mod mapped_objects;
 mod marks;
@@ -27,6 +28,7 @@ use self::call_stacks::CallStacks;
 use self::counted_windows::CountedWindows;
 use self::definitions::{modules_of, Objects};
 use self::description::Description;
+use self::interruptions::Interruptions;
 use self::marks::MarksTaken;
 use self::modules::IncompleteModules;
 use self::thread_stacks::ThreadStacks;
@@ -49,7 +51,7 @@ pub struct Totals {
     pub record_bytes: u64,
     pub allocation_bytes: u64,
     pub streams: u64,
-    /// Streams that threads left with records that they had not handed over, and not by ending their process in order.
+    /// Streams that threads left with records that they had not handed over, in processes that didn't end in order.
     pub interrupted_streams: u64,
     /// Those of them that aren't the program's own.
     pub interrupted_in_children: u64,
@@ -84,6 +86,7 @@ pub struct Collector<'scope> {
     /// The process whose threads' stacks are looked for: the program's.
     program: u32,
     pub thread_stacks: ThreadStacks,
+    interruptions: Interruptions,
     sequences: HashMap<u8, u64>,
     marks: MarksTaken,
     /// The program goes on without the recorder.
@@ -143,6 +146,7 @@ impl<'scope> Collector<'scope> {
             noticed: 0,
             program: 0,
             thread_stacks: ThreadStacks::default(),
+            interruptions: Interruptions::default(),
             sequences: HashMap::new(),
             marks: MarksTaken::default(),
             has_left: false,
@@ -313,10 +317,9 @@ impl<'scope> Collector<'scope> {
         self.note_bytes(kind, bytes.len());
         if buffer.is_abandoned() {
             fields.last_ns = self.clock.now_ns();
-            let is_interrupted = kind == ChunkKind::Records && !buffer.is_ending();
-            let is_of_child = is_interrupted && buffer.image.pid != self.program;
-            self.totals.interrupted_streams += u64::from(is_interrupted);
-            self.totals.interrupted_in_children += u64::from(is_of_child);
+            if kind == ChunkKind::Records {
+                self.interruptions.note(buffer.image, buffer.is_ending());
+            }
         }
         if kind == ChunkKind::Allocations {
             self.note_call_stacks(&bytes, buffer.image.pid, fields.last_ns);
@@ -468,6 +471,8 @@ impl<'scope> Collector<'scope> {
             self.queue.push_snapshot(request); // nobody keeps anything any more
         }
         self.totals.processes = self.processes.numbered().into();
+        self.totals.interrupted_streams = self.interruptions.of(|_| true);
+        self.totals.interrupted_in_children = self.interruptions.of(|pid| pid != self.program);
         self.totals
     }
 

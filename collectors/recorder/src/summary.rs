@@ -99,7 +99,7 @@ pub struct RecordSummary {
     pub modules: u64,
     pub processes: u64,
     pub streams: u64,
-    /// Streams that a thread left without handing over its last records, and not by ending its process in order: as those of
+    /// Streams that a thread left without handing over its last records, in processes that didn't end in order: as those of
     /// a process that a signal ended.
     pub interrupted_streams: u64,
     /// Those of them that belong to processes that the program started.

@@ -68,9 +68,14 @@ EXPECTED = {
     "fgets": [write("b", 8)],
     "fgets_end": [],
     "getline": [write("line", 13)],
-    "sprintf": [read(None, 6), write("c", 13)],
-    "snprintf": [read(None, 6), write("c", 8)],
-    "snprintf_nothing": [read(None, 3)],
+    "sprintf": [read(None, 6), read("a", 10), write("c", 13)],
+    "snprintf": [read(None, 6), read("a", 10), write("c", 8)],
+    "snprintf_nothing": [read(None, 3), read("a", 10)],
+    # The format, "end", and where %n writes.
+    "sprintf_directives": [read(None, 22), read("a", 4), read("b", 2), read(None, 4), write(None, 4), write("c", 18)],
+    "realloc": [read("old", 40), write("moved", 40)],
+    "realloc_in_place": [],
+    "realloc_of_nothing": [],
 }
 
 # What the compiler knows as copies is recorded as such.
@@ -107,7 +112,7 @@ def ranges_of(trace, buffers):
 def names_in_table():
     text = (tools.ROOT / "collectors/pass/code/LibraryTable.cpp").read_text()
     lines = text.split('R"(')[1].split(')"')[0].strip().splitlines()
-    heads = [re.split(r"\s+(?:read|write|allocate)\(", line)[0] for line in lines if line]
+    heads = [re.split(r"\s+(?:read|write|allocate|format)\(", line)[0] for line in lines if line]
     return {name.strip() for head in heads for name in head.split(",")}
 
 

@@ -41,7 +41,7 @@ pub struct Recorded {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Ranges {
     pub bytes: u64,
-    /// The same in whole vectors: library functions read and copy these, past the end of a string or twice within it.
+    /// The same in vectors: library functions read and copy these, past the end of a string or twice within it.
     pub in_vectors: u64,
 }
 

@@ -7,6 +7,10 @@ use super::{caller, Recorded};
 
 /// Bytes of the longest vector that the C library's functions on strings use.
 const VECTOR: u64 = 64;
+/// Its copies of up to that many vectors move a power of two of them, which overlap. Longer ones move the first vector and the
+/// last four on their own, and those between in rounds.
+const MOST_AT_ONCE: u64 = 8;
+const OVERLAPPING: u64 = 5;
 use crate::model::blocks::{local_sites, Block, End, Inherit, MemoryPlace, Processes, Witness};
 use crate::model::written_in;
 use crate::{Analysis, Findings, Order};
@@ -94,17 +98,21 @@ impl RecordedBytes<'_> {
                 let length = batch.length(index);
                 shard.bytes.add(site, length);
                 if self.ranges[site] {
-                    shard.in_vectors.add(site, whole_vectors(address, length));
+                    shard.in_vectors.add(site, in_vectors(address, length));
                 }
             }
         }
     }
 }
 
-/// Bytes of the vectors that a range touches.
-fn whole_vectors(address: u64, length: u64) -> u64 {
+/// The most bytes that functions move which work on a range in vectors, each of its bytes once as far as possible.
+fn in_vectors(address: u64, length: u64) -> u64 {
     let end = address.saturating_add(length).div_ceil(VECTOR);
-    end.saturating_sub(address / VECTOR).saturating_mul(VECTOR)
+    let vectors = match end.saturating_sub(address / VECTOR) {
+        touched @ 0..=MOST_AT_ONCE => touched.next_power_of_two(),
+        touched => touched.saturating_add(OVERLAPPING),
+    };
+    vectors.saturating_mul(VECTOR)
 }
 
 impl RecordedShard {

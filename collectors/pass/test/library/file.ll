@@ -20,7 +20,7 @@ define void @f(ptr %p, i64 %n, i32 %m) {
 
 ; RUN: printf 'ok read(arg0, arg1)\nmy_hash reads(arg0)\n' > %t.verb
 ; RUN: not env TRACKWAY_PASS_OPTIONS=library-effects=%t.verb opt -load-pass-plugin %plugin -passes='print<trackway-plan>' -disable-output %s 2>&1 | FileCheck --check-prefix=VERB %s
-; VERB: library effects file {{.*}}.verb, line 2: expected read(ADDRESS, LENGTH), write(ADDRESS, LENGTH) or allocate(ADDRESS, LENGTH) before 'reads(arg0)'; a line is NAME
+; VERB: library effects file {{.*}}.verb, line 2: expected read(ADDRESS, LENGTH), write(ADDRESS, LENGTH), allocate(ADDRESS, LENGTH) or format(argN, argN) before 'reads(arg0)'; a line is NAME
 
 ; RUN: printf 'my_hash read(arg0)\n' > %t.length
 ; RUN: not env TRACKWAY_PASS_OPTIONS=library-effects=%t.length opt -load-pass-plugin %plugin -passes='print<trackway-plan>' -disable-output %s 2>&1 | FileCheck --check-prefix=LENGTH %s
@@ -36,3 +36,7 @@ define void @f(ptr %p, i64 %n, i32 %m) {
 
 ; RUN: not env TRACKWAY_PASS_OPTIONS=library-effects=%t.none opt -load-pass-plugin %plugin -passes='print<trackway-plan>' -disable-output %s 2>&1 | FileCheck --check-prefix=NONE %s
 ; NONE: library effects file {{.*}}.none: {{[Nn]}}o such file
+
+; RUN: printf 'my_hash read(arg0, movable(result))\n' > %t.before
+; RUN: not env TRACKWAY_PASS_OPTIONS=library-effects=%t.before opt -load-pass-plugin %plugin -passes='print<trackway-plan>' -disable-output %s 2>&1 | FileCheck --check-prefix=BEFORE %s
+; BEFORE: line 1: expected argN, result, a number, or one of the functions

@@ -22,6 +22,14 @@ fn a_killed_program_loses_nothing() {
 }
 
 #[test]
+fn a_thread_that_ends_with_its_process_is_not_interrupted() {
+    let recorded = record_player(&["outlive", "1000"], |_| {});
+    assert_eq!(recorded.summary.program_end, ProgramEnd::Exited(0));
+    assert_eq!(all_addresses(&recorded.trace), [run(1, 1000), run(1 << 32, 1000)]);
+    assert_eq!(recorded.summary.interrupted_streams, 0);
+}
+
+#[test]
 fn a_program_that_calls_exit_directly_loses_nothing() {
     let recorded = record_player(&["exit", "5000"], |_| {});
     assert_eq!(recorded.summary.program_end, ProgramEnd::Exited(9));

@@ -107,6 +107,22 @@ static void many_threads(void) {
         pthread_join(thread[i], NULL);
 }
 
+static void *play_and_stay(void *first) {
+    play((uint64_t)first, count);
+    pthread_barrier_wait(&all_have_begun);
+    for (;;)
+        pause();
+}
+
+// The process ends in order, and one of its threads with it.
+static void outlive_a_thread(void) {
+    pthread_t thread;
+    pthread_barrier_init(&all_have_begun, NULL, 2);
+    pthread_create(&thread, NULL, play_and_stay, (void *)(UINT64_C(1) << 32));
+    pthread_barrier_wait(&all_have_begun);
+    play(1, count);
+}
+
 static void say(const char *line) {
     puts(line);
     fflush(stdout);
@@ -275,6 +291,8 @@ int main(int argc, char **argv) {
         play_in_threads(8);
     else if (!strcmp(scene, "many-threads"))
         many_threads();
+    else if (!strcmp(scene, "outlive"))
+        outlive_a_thread();
     else if (!strcmp(scene, "late"))
         late_destructors();
     else if (!strcmp(scene, "fork"))
