@@ -1,9 +1,6 @@
 // How far library functions read, where neither their arguments nor their results tell. Recording code asks after the
-// call, and of blocks before it. None reads a byte that the library function may not read, sets errno or records; of
-// null, all read nothing.
+// call. None reads a byte that the library function may not read, sets errno or records; of null, all read nothing.
 #include "runtime.h"
-
-#include <malloc.h>
 
 #define EXTENT(NAME) VISIBLE uint64_t __trackway_extent_##NAME
 
@@ -157,21 +154,4 @@ EXTENT(real)(const char *text) {
     if (end == begin)
         end = past_exponent(past_fraction(begin, 10), 'e');
     return (uint64_t)(end - text) + 1;
-}
-
-// ---- Blocks ----
-
-#pragma weak realloc
-#pragma weak malloc_usable_size
-extern void *__libc_realloc(void *, size_t) __attribute__((weak));
-
-// Bytes that realloc copies of a block if it moves it: all that there are. The C library doesn't copy what it has
-// mapped by itself, since the kernel moves that, and notes so in the word before the block. Of other allocators nothing
-// is known.
-EXTENT(movable)(void *block) {
-    static const size_t is_mapped = 2;
-    bool is_of_c_library = __libc_realloc && realloc == __libc_realloc && malloc_usable_size;
-    if (!block || !is_of_c_library || ((const size_t *)block)[-1] & is_mapped)
-        return 0;
-    return malloc_usable_size(block);
 }

@@ -81,10 +81,6 @@ CASE(snprintf) { keep(snprintf(c, 8, "%s-%d", a, 17)); }
 CASE(snprintf_nothing) { keep(snprintf(NULL, 0, "%s", a)); }
 int written;
 CASE(sprintf_directives) { keep(sprintf(c, "%*d %.*s %.2s %n|%%%s", 3, 7, 4, a, b, &written, "end")); }
-char *old, *moved;
-CASE(realloc) { moved = realloc(old, 400); }
-CASE(realloc_in_place) { moved = realloc(moved, 300); }
-CASE(realloc_of_nothing) { free(realloc(NULL, (size_t)written)); }
 char *copy;
 CASE(strdup) { copy = strdup(a); }
 
@@ -171,29 +167,12 @@ static void files(void) {
     case_sprintf_directives();
 }
 
-static void blocks(void) {
-    old = malloc(40);
-    char *volatile next = malloc(40);
-    if (!old || !next)
-        exit(2);
-    set(a, "moved");
-    memcpy(old, a, 40);
-    printf("old %p\n", (void *)old);
-    case_realloc();
-    case_realloc_in_place();
-    case_realloc_of_nothing();
-    keep(memcmp(moved, a, 40));
-    printf("moved %p\n", (void *)moved);
-    free(next);
-}
-
 int main(void) {
     printf("a %p\nb %p\nc %p\nwide %p\nwide_copy %p\nnumbers %p\n", (void *)a, (void *)b, (void *)c, (void *)wide,
            (void *)wide_copy, (void *)numbers);
     strings();
     conversions();
     files();
-    blocks();
     printf("copy %p\nline %p\n", (void *)copy, (void *)line);
     printf("%ld %s %s %s %d\n", kept, a, b, c, numbers[0]);
     return (int)kept & 63;

@@ -11,9 +11,9 @@ namespace trackway {
 
 ArrayRef<ExtentHelper> extentHelpers() {
     static constexpr ExtentHelper All[] = {
-        {"length", 1, 1, true, false},   {"wide_length", 1, 1, true, false},   {"difference", 2, 1, false, false},
-        {"mismatch", 2, 1, true, false}, {"case_mismatch", 2, 1, true, false}, {"integer", 1, 1, false, false},
-        {"real", 1, 0, false, false},    {"movable", 1, 0, false, true},
+        {"length", 1, 1, true},   {"wide_length", 1, 1, true},   {"difference", 2, 1, false},
+        {"mismatch", 2, 1, true}, {"case_mismatch", 2, 1, true}, {"integer", 1, 1, false},
+        {"real", 1, 0, false},
     };
     return All;
 }
@@ -198,7 +198,7 @@ class Parser {
                 return *Called;
         Rest = Before;
         fail("argN, result, a number, or one of the functions min, at, string, wide_string, length, wide_length, "
-             "difference, mismatch, case_mismatch, integer, real, movable");
+             "difference, mismatch, case_mismatch, integer, real");
         return E;
     }
 
@@ -244,8 +244,7 @@ class Parser {
             return std::nullopt;
         if (Helper->LastIsLimit && Given.size() + 1 == Helper->Pointers + Helper->Numbers)
             Given.push_back(number(-1));
-        bool Fits = Given.size() == Helper->Pointers + Helper->Numbers;
-        if (!Fits || (Helper->Before && Given.front().O != EffectOp::Argument))
+        if (Given.size() != Helper->Pointers + Helper->Numbers)
             return std::nullopt;
         EffectExpression E = make(EffectOp::Extent, std::move(Given));
         E.Helper = Name.str();

@@ -63,8 +63,11 @@ class Directives {
         if (!takeNumber() || Rest.starts_with("$"))
             return false;
         std::optional<EffectExpression> Precision;
-        if (Rest.consume_front(".") && !(Precision = takeNumber()))
-            return false;
+        if (Rest.consume_front(".")) {
+            Precision = takeNumber();
+            if (!Precision)
+                return false;
+        }
         StringRef Size = Rest.take_while([](char C) { return StringRef("hlqLjztZ").contains(C); });
         Rest = Rest.drop_front(Size.size());
         return conversion(Size, std::move(Precision));
@@ -83,7 +86,7 @@ class Directives {
     }
 
     bool conversion(StringRef Size, std::optional<EffectExpression> Precision) {
-        char C = Rest.empty() ? 0 : Rest.front();
+        char C = Rest.empty() ? '\0' : Rest.front();
         Rest = Rest.drop_front(C ? 1 : 0);
         if (C == 'm')
             return true;

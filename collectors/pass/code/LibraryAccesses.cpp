@@ -27,10 +27,10 @@ std::string textOf(const EffectExpression &E) {
 // of which the helpers read nothing.
 class RangeBuilder {
   public:
-    RangeBuilder(CallBase &Call, Instruction *After)
-        : Call(Call), After(After), B(Call.getContext(), ConstantFolder(),
-                                      IRBuilderCallbackInserter([](Instruction *Inserted) { markOurs(*Inserted); })) {
-        B.SetInsertPoint(After);
+    RangeBuilder(CallBase &Call, Instruction *Before)
+        : Call(Call), B(Call.getContext(), ConstantFolder(),
+                        IRBuilderCallbackInserter([](Instruction *Inserted) { markOurs(*Inserted); })) {
+        B.SetInsertPoint(Before);
         B.SetCurrentDebugLocation(Call.getDebugLoc());
     }
 
@@ -123,29 +123,10 @@ class RangeBuilder {
     Value *extent(const EffectExpression &E) {
         if (Value *Constant = constantLength(E))
             return Constant;
-        if (isBefore(E))
-            return extentBefore(E);
         if (!Guards.empty())
             return callHelper(E);
         Value *&Known = Extents[textOf(E)];
         return Known ? Known : Known = callHelper(E);
-    }
-
-    static bool isBefore(const EffectExpression &E) {
-        return any_of(extentHelpers(), [&](const ExtentHelper &H) { return H.Name == E.Helper && H.Before; });
-    }
-
-    // Whatever the call's result, its arguments are what they should be.
-    Value *extentBefore(const EffectExpression &E) {
-        Value *&Known = Extents[textOf(E)];
-        if (Known)
-            return Known;
-        SmallVector<Value *, 2> Kept = std::exchange(Guards, {});
-        B.SetInsertPoint(&Call);
-        Known = callHelper(E);
-        B.SetInsertPoint(After);
-        Guards = std::move(Kept);
-        return Known;
     }
 
     // Formats and the like are mostly literals.
@@ -173,7 +154,6 @@ class RangeBuilder {
     }
 
     CallBase &Call;
-    Instruction *After;
     IRBuilder<ConstantFolder, IRBuilderCallbackInserter> B;
     SmallVector<Value *, 2> Guards; // all hold where what is computed counts
     StringMap<Value *> Extents;

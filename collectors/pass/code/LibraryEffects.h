@@ -41,7 +41,6 @@ struct ExtentHelper {
     unsigned Pointers; // parameters that are pointers come first
     unsigned Numbers;  // and then those that are numbers
     bool LastIsLimit;  // the last number may be left out: then there is no limit
-    bool Before;       // looks before the call, at an argument: afterwards it is too late
 };
 
 llvm::ArrayRef<ExtentHelper> extentHelpers();

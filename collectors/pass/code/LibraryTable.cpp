@@ -46,9 +46,6 @@ strtol, strtoll, strtoul, strtoull, strtoimax, strtoumax, strtoq, strtouq  read(
 atof                         read(arg0, real(arg0))
 strtod, strtof, strtold      read(arg0, real(arg0)) write(arg1, 8) if arg1
 
-realloc                      read(arg0, result - arg0 ? min(movable(arg0), arg1) : 0) if result write(result, result - arg0 ? min(movable(arg0), arg1) : 0) if result
-reallocarray                 read(arg0, result - arg0 ? min(movable(arg0), arg1 * arg2) : 0) if result write(result, result - arg0 ? min(movable(arg0), arg1 * arg2) : 0) if result
-
 qsort, qsort_r               read(arg0, arg1 * arg2) write(arg0, arg1 * arg2)
 
 read, pread, pread64, recv, recvfrom, __read_chk, __pread_chk, __pread64_chk, __recv_chk, __recvfrom_chk  write(arg1, result)

@@ -73,9 +73,6 @@ EXPECTED = {
     "snprintf_nothing": [read(None, 3), read("a", 10)],
     # The format, "end", and where %n writes.
     "sprintf_directives": [read(None, 22), read("a", 4), read("b", 2), read(None, 4), write(None, 4), write("c", 18)],
-    "realloc": [read("old", 40), write("moved", 40)],
-    "realloc_in_place": [],
-    "realloc_of_nothing": [],
 }
 
 # What the compiler knows as copies is recorded as such.

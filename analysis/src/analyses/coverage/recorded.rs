@@ -159,3 +159,16 @@ impl Witness<()> for Nobody {
     fn fails(&mut self, _: AllocationSiteId) {}
     fn frees_nothing(&mut self, _: AllocationSiteId) {}
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_count_in_the_vectors_that_copies_move() {
+        let found = [(64, 1), (64, 64), (63, 2), (64, 129), (64, 512), (64, 513)];
+        let vectors = found.map(|(address, length)| in_vectors(address, length) / VECTOR);
+        assert_eq!(vectors, [1, 1, 2, 4, 8, 14]);
+        assert_eq!(in_vectors(u64::MAX - 1, 9) % VECTOR, 0);
+    }
+}

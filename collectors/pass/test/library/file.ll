@@ -36,7 +36,3 @@ define void @f(ptr %p, i64 %n, i32 %m) {
 
 ; RUN: not env TRACKWAY_PASS_OPTIONS=library-effects=%t.none opt -load-pass-plugin %plugin -passes='print<trackway-plan>' -disable-output %s 2>&1 | FileCheck --check-prefix=NONE %s
 ; NONE: library effects file {{.*}}.none: {{[Nn]}}o such file
-
-; RUN: printf 'my_hash read(arg0, movable(result))\n' > %t.before
-; RUN: not env TRACKWAY_PASS_OPTIONS=library-effects=%t.before opt -load-pass-plugin %plugin -passes='print<trackway-plan>' -disable-output %s 2>&1 | FileCheck --check-prefix=BEFORE %s
-; BEFORE: line 1: expected argN, result, a number, or one of the functions
