@@ -250,8 +250,8 @@ struct trackway_ring {
     uint32_t mark_offset;         // of that table: struct trackway_mark [TRACKWAY_MARKS]
     uint32_t session;             // how many recorders have come to a program that ran without one
     uint32_t regions_switch;      // 1: a recorder wants to have some regions alone, which open windows
-    // Of a table of as many uint64_t as there are streams: an address in the stack on which each began, or 0. If the
-    // offset is 0, there is no such table.
+    // Here begins a table of as many uint64_t as there are streams: an address in the stack on which each began, or 0.
+    // If the offset is 0, there is no such table.
     uint32_t stack_offset;
     // When window n closed, in the ticks of the one that closed it, at n modulo TRACKWAY_CLOSINGS.
     _Alignas(64) uint64_t closed_ticks[TRACKWAY_CLOSINGS];

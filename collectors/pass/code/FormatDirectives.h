@@ -5,9 +5,9 @@
 
 namespace trackway {
 
-// Of the format that is the call's argument at position `Format`, if it is a literal and the function takes an
-// ellipsis; the first directive's arguments are from position `First` on. Ranges of arguments that can't be told are
-// left out.
+// The call's argument at position `Format` is the format, and those from `First` on are what its directives describe.
+// None if the format is no literal, or the function has no ellipsis. Ranges of arguments that can't be told are left
+// out.
 std::vector<LibraryEffect> rangesOfFormat(const llvm::CallBase &Call, int64_t Format, int64_t First);
 
 } // namespace trackway

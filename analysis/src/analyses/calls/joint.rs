@@ -75,7 +75,7 @@ pub(super) struct Joint {
     /// By the node of the call tree.
     pub by_node: SiteCells<u32, SiteCounts>,
     pub by_moment: SiteCells<Moment, SiteCounts>,
-    /// By site, node and moment.
+    /// Counts by site, node and moment.
     pub by_path: PathMoments,
 }
 

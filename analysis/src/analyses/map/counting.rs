@@ -27,11 +27,11 @@ pub(super) struct Counts {
     pub unknown_releases: u64,
 }
 
-/// What is known of the batch's accesses beside themselves.
+/// What the simulation adds to the batch's accesses.
 pub(super) enum Simulated<'s> {
     Nothing,
     Misses(&'s mut Simulation),
-    /// Of each access.
+    /// The cycles of each access.
     Cycles(&'s [u64]),
 }
 

@@ -11,7 +11,7 @@ use crate::model::time::{Machine, TimedSites, Timing};
 /// Estimates what the accesses of the trace take.
 pub(super) struct Cycles {
     timing: Timing,
-    /// Of each access of the batch, whole cycles.
+    /// Whole cycles of each access of the batch.
     pub of_batch: Vec<u64>,
     /// What the accesses before take beyond their whole cycles: less than one.
     fraction: f64,

@@ -29,7 +29,7 @@ pub struct Layout {
     pub mark_offset: u64,
     pub buffer_table_offset: u64,
     pub stream_table_offset: u64,
-    /// Of an address in each stream's stack.
+    /// Where the table of an address in each stream's stack begins.
     pub stack_offset: u64,
     pub data_offset: u64,
     pub total_size: u64,
