@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 use std::fs;
+use std::ops::Range;
 use std::path::Path;
 
-use object::{Object, ObjectSection};
+use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol};
 use trackway_analysis::coverage::{compare, CompiledFunctions, ExecutedBytes, RecordedBytes};
 use trackway_analysis::{run_unfinished, Analysis, RunSummary};
 use trackway_report::{Report, Table};
@@ -14,6 +15,9 @@ use crate::failure::Failure;
 use crate::info::TABLES_SECTION;
 use crate::reading::{require_accesses, ReadingArguments};
 use crate::soundness;
+
+/// Symbols of the tables by which the copies of a function share its labels begin so.
+const LABEL_TABLES: &str = "trackway.targets.";
 
 /// Compares the trace of a program of `trackway cc` with one that `record --binary` made of the same program.
 ///
@@ -37,7 +41,8 @@ pub fn coverage(
         ));
     }
     let names = CompiledFunctions::of(compiled.program());
-    let execution = ExecutedBytes::new(binary.program(), &names, |path| objects.contains(path));
+    let tables = label_tables(binary.program(), &objects);
+    let execution = ExecutedBytes::new(binary.program(), &names, |path| objects.contains(path), tables);
     let (executed, executed_summary) = pass(&execution, binary, reading);
     let findings = compare(
         &recorded.recorded(compiled),
@@ -119,6 +124,37 @@ fn has_tables(path: &Path) -> bool {
         file.section_by_name(TABLES_SECTION)
             .is_some_and(|section| section.size() > 0)
     })
+}
+
+/// Run-time addresses of the tables by which the copies of functions share labels, as far as the objects have symbols.
+fn label_tables(program: &Program, objects: &HashSet<String>) -> Vec<Range<u64>> {
+    let placed = program.symbols.iter().filter_map(|symbol| {
+        let path = program.string(symbol.name);
+        objects.contains(path).then_some((path, symbol.address?))
+    });
+    placed
+        .flat_map(|(path, begin)| label_tables_of(Path::new(path), begin))
+        .collect()
+}
+
+fn label_tables_of(path: &Path, begin: u64) -> Vec<Range<u64>> {
+    let Ok(bytes) = fs::read(path) else {
+        return Vec::new();
+    };
+    let Ok(file) = object::File::parse(bytes.as_slice()) else {
+        return Vec::new();
+    };
+    let first = file.segments().map(|segment| segment.address()).min();
+    let distance = begin.wrapping_sub(first.unwrap_or(0));
+    let tables = file
+        .symbols()
+        .filter(|symbol| symbol.name().is_ok_and(|name| name.starts_with(LABEL_TABLES)));
+    tables
+        .map(|table| {
+            let start = table.address().wrapping_add(distance);
+            start..start.saturating_add(table.size())
+        })
+        .collect()
 }
 
 fn traces(sides: &[(&str, &Trace, &RunSummary)]) -> Table {

@@ -11,8 +11,8 @@ namespace trackway {
 llvm::SmallVector<llvm::GlobalVariable *, 2> labelTables(const llvm::Function &F);
 
 // Whether no other function sees the tables, and no label gets to where another function, or a later call, could take
-// it from. Then a copy of the function can have tables of its own. Interpreters that translate their program into
-// labels don't keep them.
+// it from. Then a copy of the function can have labels and tables of its own. Interpreters that translate their program
+// into labels don't keep them.
 bool keepsLabels(const llvm::Function &F);
 
 } // namespace trackway

@@ -99,8 +99,26 @@ static void shareAccessGroups(const Function &F, ValueToValueMapTy &Map) {
     }
 }
 
+// The copy gets tables of its own labels.
+static void copyTables(Function &F, Function &Plain, ValueToValueMapTy &Map) {
+    for (GlobalVariable *Table : labelTables(F)) {
+        auto *Copy =
+            new GlobalVariable(*F.getParent(), Table->getValueType(), Table->isConstant(), GlobalValue::PrivateLinkage,
+                               MapValue(Table->getInitializer(), Map), Table->getName() + ".plain", Table);
+        Copy->copyAttributesFrom(Table);
+        Copy->setVisibility(GlobalValue::DefaultVisibility);
+        Copy->setDSOLocal(true);
+        Copy->setComdat(F.getComdat());
+        replaceInFunction(Plain, Table, Copy);
+    }
+}
+
+bool Dispatch::canKeepPlain(const Function &F) { return keepsLabels(F) || SharedLabels::canShare(F); }
+
 Function &Dispatch::keepPlain(Function &F, bool AlwaysChooses) {
-    SmallVector<GlobalVariable *, 2> Tables = labelTables(F);
+    std::optional<SharedLabels> Labels;
+    if (!keepsLabels(F))
+        Labels.emplace(F);
     ValueToValueMapTy Map;
     shareAccessGroups(F, Map);
     Function *Plain = CloneFunction(&F, Map);
@@ -109,22 +127,16 @@ Function &Dispatch::keepPlain(Function &F, bool AlwaysChooses) {
     Plain->setVisibility(GlobalValue::DefaultVisibility);
     Plain->setDSOLocal(true);
     Plain->setComdat(F.getComdat());
-    for (GlobalVariable *Table : Tables) {
-        auto *Copy =
-            new GlobalVariable(*F.getParent(), Table->getValueType(), Table->isConstant(), GlobalValue::PrivateLinkage,
-                               MapValue(Table->getInitializer(), Map), Table->getName() + ".plain", Table);
-        Copy->copyAttributesFrom(Table);
-        Copy->setVisibility(GlobalValue::DefaultVisibility);
-        Copy->setDSOLocal(true);
-        Copy->setComdat(F.getComdat());
-        replaceInFunction(*Plain, Table, Copy);
-    }
-    Kept.push_back({&F, Plain, AlwaysChooses});
+    if (Labels)
+        Labels->addPlain(*Plain, Map);
+    else
+        copyTables(F, *Plain, Map);
+    Kept.push_back({&F, Plain, AlwaysChooses, std::move(Labels)});
     return *Plain;
 }
 
 bool Dispatch::keepPlainIfPossible(Function &F, bool AlwaysChooses) {
-    if (!keepsLabels(F)) {
+    if (!canKeepPlain(F)) {
         Kept.push_back({&F, nullptr, /*AlwaysChooses=*/true});
         return false;
     }
@@ -281,6 +293,8 @@ static void writeChoice(Function &F, Function *Traced, Function *Plain, Dispatch
 }
 
 void Dispatch::move(Versions &V) {
+    if (V.Labels)
+        V.Labels->finishRecording(*V.Original);
     V.Traced = moveBody(*V.Original);
     V.Original = choiceInPlaceOf(*V.Original);
 }

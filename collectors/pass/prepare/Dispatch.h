@@ -5,9 +5,12 @@
 // directly, so that recursion and hot leaf functions choose once, at the top.
 #pragma once
 
+#include "prepare/SharedLabels.h"
+
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/IR/Function.h"
 
+#include <optional>
 #include <vector>
 
 namespace trackway {
@@ -17,13 +20,16 @@ class Dispatch {
     // Whether the function can be a choice that jumps to another one.
     static bool canChoose(const llvm::Function &F);
 
-    // Copies the function as it is now and returns the copy. To be called before it is instrumented. With
-    // AlwaysChooses, calls of the function and calls that it makes go by the choice, also within the module.
+    // Whether the function can have a copy: its labels stay inside, or both versions can share them.
+    static bool canKeepPlain(const llvm::Function &F);
+
+    // Copies the function, which can have a copy, as it is now and returns the copy. To be called before it is
+    // instrumented. With AlwaysChooses, calls of the function and calls that it makes go by the choice, also within the
+    // module.
     llvm::Function &keepPlain(llvm::Function &F, bool AlwaysChooses = false);
 
-    // The same; but a function that hands out labels has one version for both ways, which is instrumented and must be
-    // able to run where nothing is recorded: a label of one version must never get to another. Says whether there is a
-    // copy.
+    // The same; but a function that can't have a copy has one version for both ways, which is instrumented and must be
+    // able to run where nothing is recorded. Says whether there is a copy.
     bool keepPlainIfPossible(llvm::Function &F, bool AlwaysChooses);
 
     // Ends the block with a branch to the one for functions as they are instrumented now, or to the other. It may add
@@ -50,6 +56,7 @@ class Dispatch {
         llvm::Function *Original;
         llvm::Function *Plain; // null if there is one version only
         bool AlwaysChooses;
+        std::optional<SharedLabels> Labels = {}; // none if each version has its own
         llvm::Function *Traced = nullptr;
     };
 

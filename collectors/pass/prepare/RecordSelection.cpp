@@ -1,6 +1,6 @@
 #include "prepare/RecordSelection.h"
 
-#include "code/Labels.h"
+#include "prepare/Dispatch.h"
 #include "prepare/Preparation.h"
 
 using namespace llvm;
@@ -17,7 +17,7 @@ FunctionRecord selectRecord(Function &F, const Filter &Filters, const Namer &Nam
     FunctionAccesses Selected = selectAccesses(F);
     R.Covered.Accesses = Selected.Recordable.size() + Selected.Unrecordable;
     R.Covered.Unrecordable = Selected.Unrecordable;
-    R.IsLeftAlone = isLeftAlone(F, Filters) || (NeedsCopy && !keepsLabels(F));
+    R.IsLeftAlone = isLeftAlone(F, Filters) || (NeedsCopy && !Dispatch::canKeepPlain(F));
     if (R.IsLeftAlone) {
         (Filters.skipsFunction(F) ? R.Covered.Filtered : R.Covered.Unrecordable) += Selected.Recordable.size();
         return R;

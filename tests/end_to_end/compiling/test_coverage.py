@@ -42,6 +42,15 @@ class Known(unittest.TestCase):
                 self.assertLess(others, 20_000)
                 self.assertEqual(found["recorded"], found["compiled_recorded"] + found["called_recorded"])
 
+    def test_tables_of_shared_labels_are_no_accesses_of_the_program(self):
+        source = tools.PROGRAMS / "label_escape.c"
+        program = tools.compile_traced(f"{self.folder.name}/labels", [source], "-U__TRACKWAY__", "-g", "-O2", oracle=False)
+        for interpreter, function in (("own", "run"), ("distances", "run_by_distances")):
+            report = json.loads(tools.trackway("coverage", "--json", "--", program, "500", interpreter).stdout)
+            self.assertEqual(report["warnings"], [])
+            missing = {row["function"]: row["missing"] for row in tools.table(report, "not_recorded")["rows"]}
+            self.assertLess(missing.get(function, 0), 100)
+
     def test_traces_that_are_kept_give_the_same_answer(self):
         program, folder = self.build("-O2"), f"{self.folder.name}/kept"
         first = tools.trackway("coverage", "--json", "--keep", folder, "--", program).stdout

@@ -31,6 +31,17 @@ class OldestVersion(unittest.TestCase):
             self.assertGreater(tools.verified_accesses(trace), 1000)
             self.assertIn(f"clang version {OLDEST}.", tools.trackway("info", "--json", trace).stdout)
 
+    def test_shared_labels(self):
+        """Labels that both copies of a function share, as constants of the oldest version hold them."""
+        for level in ("-O0", "-O2"):
+            with tools.folder() as folder:
+                source = tools.PROGRAMS / "label_escape.c"
+                traced = tools.compile_traced(f"{folder}/traced", [source], level, version=OLDEST)
+                for interpreter in ("own", "distances"):
+                    with self.subTest(level=level, interpreter=interpreter):
+                        tools.record(f"{folder}/trace", traced, 500, interpreter)
+                        self.assertGreater(tools.verified_accesses(f"{folder}/trace"), 10_000)
+
 
 def add_tests():
     for name in WORKLOADS:

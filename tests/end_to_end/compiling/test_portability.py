@@ -214,6 +214,21 @@ class Torture(unittest.TestCase):
                     self.assertGreater(tools.verified_accesses(f"{folder}/trace"), 0)
 
 
+class SharedLabels(unittest.TestCase):
+    """Interpreters that hand labels out, to both copies of their function."""
+
+    def check(self, processor):
+        for level in ("-O0", "-O2"):
+            with self.subTest(level), tools.folder() as folder:
+                flags = (level, *flags_for(processor), "-Wl,-z,text")
+                traced = tools.compile_traced(f"{folder}/traced", [tools.PROGRAMS / "label_escape.c"], *flags)
+                for interpreter in ("own", "distances"):
+                    program = command(processor, traced, "500", interpreter)
+                    recorded = tools.record(f"{folder}/trace", *program, options=SMALL_BUFFERS)
+                    self.assertEqual(tools.run(*program).stdout, tools.program_output(recorded))
+                    self.assertGreater(tools.verified_accesses(f"{folder}/trace"), 10_000)
+
+
 class Clock(unittest.TestCase):
     """Programs of all processors in one recording, one after the other."""
 
@@ -278,7 +293,7 @@ def add_tests():
             setattr(Workloads, f"test_{name}_{processor}", lambda self, p=processor, name=name: self.check(p, name))
     for name in COUNTING:
         setattr(Counting, f"test_{name}", lambda self, name=name: self.check(name))
-    for case in (Vectors, OldestCompiler, Static, SharedObject, Survival, Torture, Clock):
+    for case in (Vectors, OldestCompiler, Static, SharedObject, Survival, Torture, SharedLabels, Clock):
         for processor in FOREIGN:
             setattr(case, f"test_{processor}", lambda self, p=processor: self.check(p))
 

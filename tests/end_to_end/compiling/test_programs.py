@@ -56,16 +56,25 @@ class Programs(unittest.TestCase):
                 self.assertGreater(tools.verified_accesses(f"{folder}/trace"), 100)
 
     def test_labels_that_leave_their_function(self):
-        """Such a function is recorded, and runs where nothing is, whichever handed the labels out."""
+        """Such a function is recorded, and runs where nothing is, whichever copy handed the labels out."""
         source, rounds = source_of("label_escape"), 500
-        for level in ("-O0", "-O2"):
-            for labels in ("own", "inside"):
-                with self.subTest(level=level, labels=labels), tools.folder() as folder:
-                    traced = tools.compile_traced(f"{folder}/traced", [source], "-g", level)
-                    tools.record(f"{folder}/trace", traced, rounds, labels)
-                    self.assertGreater(tools.verified_accesses(f"{folder}/trace"), 2 * rounds * 10)
-                    alone = tools.run(traced, rounds, labels).stdout
-                    self.assertEqual(alone, tools.run(tools.plain_of(traced), rounds, labels).stdout)
+        for flags in (["-O0"], ["-O2", "-Wl,-z,text"], ["-O2", "-fno-pie", "-no-pie"], ["-O2", "-flto", "-fuse-ld=lld"],
+                      ["--place=start", "-O2"]):
+            with tools.folder() as folder:
+                traced = tools.compile_traced(f"{folder}/traced", [source], *flags, "-g")
+                for labels in (["own"], ["own", "recorded"], ["distances"], ["distances", "recorded"], ["inside"]):
+                    with self.subTest(flags=flags, labels=labels):
+                        tools.record(f"{folder}/trace", traced, rounds, *labels)
+                        self.assertGreater(tools.verified_accesses(f"{folder}/trace"), 2 * rounds * 10)
+                        alone = tools.run(traced, rounds, *labels).stdout
+                        self.assertEqual(alone, tools.run(tools.plain_of(traced), rounds, *labels).stdout)
+
+    def test_functions_that_labels_leave_have_a_plain_copy(self):
+        with tools.folder() as folder:
+            traced = tools.compile_traced(f"{folder}/traced", [source_of("label_escape")], "-g", "-O2", oracle=False)
+            symbols = tools.run("nm", traced).stdout
+            for function in ("run", "run_by_distances", "run_inside"):
+                self.assertRegex(symbols, rf"(?m) t {function}\.plain$")
 
     def test_function_entry_and_exit(self):
         with tools.folder() as folder:

@@ -76,6 +76,18 @@ class RealPrograms(SameAsTrace):
             self.assertIn("decompress.c", {file for file, _, _ in counted})
 
 
+class SharedLabels(SameAsTrace):
+    """Interpreters that translate their program into labels, which both copies of the function share."""
+
+    def test_label_escape(self):
+        for level in ("-O0", "-O2"):
+            for interpreter in ("own", "distances"):
+                with self.subTest(level=level, interpreter=interpreter), tools.folder() as folder:
+                    _, counted = self.check_builds(folder, [tools.PROGRAMS / "label_escape.c"], (level,), "500", interpreter)
+                    function = "run" if interpreter == "own" else "run_by_distances"
+                    self.assertIn(function, {name for _, _, name in counted})
+
+
 class RandomPrograms(SameAsTrace):
     def check(self, corpus, seed, level):
         with tools.folder() as folder:

@@ -1,6 +1,7 @@
 //! What machine code moves, and which of it was compiled for recording.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use trackway_trace::machine::InstructionKind;
 use trackway_trace::{Batch, Program, Site, SiteId, StringId, Trace, VariableKind};
@@ -25,6 +26,8 @@ pub struct ExecutedBytes {
     is_nameless: Vec<bool>,
     /// Whether the site leaves a return address on the stack.
     calls: Vec<bool>,
+    /// Where the tables lie by which the copies of a function share its labels: reads of them are none of the program's.
+    label_tables: Vec<Range<u64>>,
 }
 
 /// The code that a site belongs to.
@@ -66,8 +69,13 @@ struct Call {
 
 impl ExecutedBytes {
     /// Classifies the machine code of a program whose functions `compiled` names, in objects that `is_compiled` says the paths
-    /// of.
-    pub fn new(program: &Program, compiled: &CompiledFunctions, is_compiled: impl Fn(&str) -> bool) -> Self {
+    /// of. `label_tables` are the addresses of the tables by which jumps to shared labels go.
+    pub fn new(
+        program: &Program,
+        compiled: &CompiledFunctions,
+        is_compiled: impl Fn(&str) -> bool,
+        label_tables: Vec<Range<u64>>,
+    ) -> Self {
         let mut objects = HashMap::new();
         let mut numbers = HashMap::new();
         let mut callees = Vec::new();
@@ -103,7 +111,12 @@ impl ExecutedBytes {
             is_nameless: nameless.collect(),
             calls: ids.map(|id| calls(program, SiteId(id))).collect(),
             callees,
+            label_tables,
         }
+    }
+
+    fn is_in_label_table(&self, address: u64) -> bool {
+        self.label_tables.iter().any(|table| table.contains(&address))
     }
 }
 
@@ -188,6 +201,7 @@ impl ExecutedShard {
             return;
         }
         match code.sites[site.index()] {
+            Code::Compiled if code.is_in_label_table(address) => return,
             Code::Compiled => {
                 self.end_call();
                 self.caller = Some(site);

@@ -42,15 +42,6 @@ two:
   ret i32 2
 }
 
-; CHECK-LABEL: define i32 @shows(
-; CHECK: musttail call i32 @shows.traced(
-; CHECK: musttail call i32 @shows.traced(
-; CHECK-LABEL: define i32 @interprets(
-; CHECK: musttail call i32 @interprets.traced(
-; CHECK: musttail call i32 @interprets.traced(
-; CHECK-LABEL: define void @hands_out(
-; CHECK: musttail call void @hands_out.traced(
-; CHECK: musttail call void @hands_out.traced(
 ; CHECK-LABEL: define void @hooked()
 ; CHECK-NOT: #
 ; CHECK-SAME: {
@@ -78,10 +69,8 @@ two:
 ; CHECK: call i32 @leaf.traced(
 ; CHECK: call i32 @replaceable(
 
-; A table is copied if no other function sees it, whether or not it is written to. Else, and if a label gets out,
-; there is one version for both ways.
+; A table is copied if no other function sees it, whether or not it is written to.
 @writable = internal global [2 x ptr] [ptr blockaddress(@jumps, %one), ptr blockaddress(@jumps, %two)]
-@seen = internal global [2 x ptr] [ptr blockaddress(@shows, %one), ptr blockaddress(@shows, %two)]
 
 define i32 @jumps(i64 %i) {
   %slot = getelementptr [2 x ptr], ptr @writable, i64 0, i64 %i
@@ -92,45 +81,6 @@ one:
   ret i32 1
 two:
   ret i32 2
-}
-
-define i32 @shows(i64 %i) {
-  %slot = getelementptr [2 x ptr], ptr @seen, i64 0, i64 %i
-  %target = load ptr, ptr %slot
-  indirectbr ptr %target, [label %one, label %two]
-one:
-  ret i32 1
-two:
-  ret i32 2
-}
-
-define ptr @other(i64 %i) {
-  ret ptr @seen
-}
-
-@translation = internal constant [2 x ptr] [ptr blockaddress(@interprets, %one), ptr blockaddress(@interprets, %two)]
-
-define i32 @interprets(ptr %program) {
-  %target = load ptr, ptr %program
-  indirectbr ptr %target, [label %one, label %two]
-one:
-  ret i32 1
-two:
-  ret i32 2
-}
-
-@own = internal constant [2 x ptr] [ptr blockaddress(@hands_out, %one), ptr blockaddress(@hands_out, %two)]
-
-define void @hands_out(ptr %program, i64 %i) {
-  %slot = getelementptr [2 x ptr], ptr @own, i64 0, i64 %i
-  %target = load ptr, ptr %slot
-  store ptr %target, ptr %program
-  %next = load ptr, ptr %program
-  indirectbr ptr %next, [label %one, label %two]
-one:
-  ret void
-two:
-  ret void
 }
 
 ; In a local variable a label stays inside.
@@ -146,13 +96,6 @@ define void @keeps(i64 %i) {
 one:
   ret void
 two:
-  ret void
-}
-
-define void @translates(ptr %program, i64 %i) {
-  %slot = getelementptr [2 x ptr], ptr @translation, i64 0, i64 %i
-  %target = load ptr, ptr %slot
-  store ptr %target, ptr %program
   ret void
 }
 
