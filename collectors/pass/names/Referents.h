@@ -83,6 +83,7 @@ class Referents {
     Referent computed(const llvm::Value *, Walk &) const;
     Referent ofGlobal(const llvm::GlobalVariable &) const;
     Referent ofAlloca(const llvm::AllocaInst &, Walk &) const;
+    Referent referredTo(const llvm::AllocaInst &, Referent Unnamed, const Walk &) const;
     Referent ofUnnamed(const llvm::AllocaInst &, Walk &) const;
     Spots usedAs(const llvm::AllocaInst &, Walk &) const;
     llvm::ArrayRef<AttachedVariable> declaredIn(const llvm::AllocaInst &) const;
