@@ -57,6 +57,10 @@ bool isFromInlinedLibrary(const Instruction &Access) {
     return At;
 }
 
+bool isOfUnnamed(const AccessName &Name) {
+    return Name.Kind == VariableKind::CompilerMade && (Name.Variable == Temporary || Name.Variable == ReturnValue);
+}
+
 // Where the optimiser joined or moved accesses so that they have no place in the source, they see what the whole
 // function sees: its parameters.
 const DILocation *readerOf(const Instruction &Access) {
@@ -101,14 +105,14 @@ Namer::~Namer() = default;
 AccessName Namer::name(const Instruction &Access, const Value *Pointer, uint64_t Size, unsigned Part) const {
     AccessName Name = S->Labels.read(Access, roleOf(Access, Part));
     bool FromLibrary = isFromInlinedLibrary(Access) && Pointer->getType()->isPointerTy();
-    bool FromCompiler = Name.Kind == VariableKind::CompilerMade && Pointer->getType()->isPointerTy();
-    if (isComplete(Name) && !FromLibrary && !FromCompiler)
+    bool Unnamed = isOfUnnamed(Name) && Pointer->getType()->isPointerTy();
+    if (isComplete(Name) && !FromLibrary && !Unnamed)
         return Name;
     takeType(Name, S->Tags.name(Access));
     AccessShape Shape = shapeOf(Access, Pointer, Size, Part, S->Layout);
     if (Pointer->getType()->isPointerTy()) {
         AccessName Found = S->Where.name(Pointer, Shape, readerOf(Access));
-        if (FromLibrary || FromCompiler)
+        if (FromLibrary || Unnamed)
             preferSourcesVariable(Name, Found);
         takeVariable(Name, Found);
         takeType(Name, Found);

@@ -253,7 +253,7 @@ Referent Referents::ofGlobal(const GlobalVariable &Global) const {
         Data && Data->isString())
         return compilerMade("string literal");
     if (Global.hasPrivateLinkage())
-        return compilerMade(Global.isConstant() ? "constant" : "temporary");
+        return compilerMade(Global.isConstant() ? "constant" : Temporary);
     Referent R;
     R.Base = Name.str();
     R.Kind = Global.hasLocalLinkage() ? VariableKind::Static : VariableKind::Global;
@@ -311,7 +311,7 @@ Referent Referents::ofArgument(const Argument &A) const {
     if (!Declared.empty())
         return ofDeclared(Declared, A.getPointeeInMemoryValueType());
     if (A.hasStructRetAttr() || A.getParent()->getAttributes().hasParamAttr(A.getArgNo(), ResultAttribute)) {
-        Referent R = compilerMade("return value");
+        Referent R = compilerMade(ReturnValue);
         if (const DISubprogram *Program = A.getParent()->getSubprogram())
             R.At = whole(resultType(*Program));
         return R;

@@ -49,6 +49,9 @@ struct Referent {
 // An expression that is too long, cut at its front.
 std::string shortened(std::string Text);
 
+// Names of ours for memory that no variable of the source is known to live in.
+inline constexpr char Temporary[] = "temporary", ReturnValue[] = "return value";
+
 // What the compiler added, by a name of ours.
 Referent compilerMade(llvm::StringRef What);
 

@@ -37,7 +37,7 @@ Referent Referents::ofAlloca(const AllocaInst &Alloca, Walk &W) const {
     if (!Alloca.getFunction()->getSubprogram())
         return {};
     // Holds the address of a variable, or something that has no name.
-    Referent R = compilerMade("temporary");
+    Referent R = compilerMade(Temporary);
     R.At = structureOf(Alloca.getAllocatedType());
     if (!R.At.empty() || !declaredIn(Alloca).empty() || !isRust(Alloca.getFunction()->getSubprogram()))
         return R;
@@ -54,11 +54,11 @@ Referent Referents::referredTo(const AllocaInst &Slot, Referent Unnamed, const W
 // Without optimisation, Rust's front end keeps each intermediate result in a slot.
 Referent Referents::ofUnnamed(const AllocaInst &Slot, Walk &W) const {
     if (isReturned(Slot, Layout)) {
-        Referent R = compilerMade("return value");
+        Referent R = compilerMade(ReturnValue);
         R.At = whole(resultType(*Slot.getFunction()->getSubprogram()));
         return R;
     }
-    Referent R = compilerMade("temporary");
+    Referent R = compilerMade(Temporary);
     R.At = usedAs(Slot, W);
     return R;
 }

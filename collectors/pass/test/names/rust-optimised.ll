@@ -43,6 +43,18 @@ define i64 @inlines(i64 %v) !dbg !40 {
   ret i64 %a
 }
 
+; A virtual table stays one, even if debug information has a name for it.
+; CHECK: virtual load {{.*}} variable='vtable' kind=compiler-made
+@table = constant [2 x i64] zeroinitializer, !dbg !55
+define i64 @virtual() !dbg !50 {
+  %object = alloca [8 x i8], align 8
+    #dbg_declare(ptr %object, !52, !DIExpression(), !51)
+  store ptr @table, ptr %object, align 8, !dbg !51
+  %t = load ptr, ptr %object, align 8, !dbg !51
+  %a = load i64, ptr %t, align 8, !dbg !51
+  ret i64 %a
+}
+
 declare void @takes(ptr)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 
@@ -77,3 +89,12 @@ declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 !41 = !DILocation(line: 4, scope: !40)
 !42 = !DILocation(line: 5, scope: !30, inlinedAt: !43)
 !43 = distinct !DILocation(line: 4, scope: !40)
+!50 = distinct !DISubprogram(name: "virtual", file: !1, unit: !0, type: !9, spFlags: DISPFlagDefinition)
+!51 = !DILocation(line: 6, scope: !50)
+!52 = !DILocalVariable(name: "object", scope: !50, type: !53)
+!53 = !DICompositeType(tag: DW_TAG_structure_type, name: "class", file: !1, size: 64, elements: !54)
+!54 = !{!57}
+!55 = !DIGlobalVariableExpression(var: !56, expr: !DIExpression())
+!56 = distinct !DIGlobalVariable(name: "_vtable$", scope: !0, file: !1, type: !7)
+!57 = !DIDerivedType(tag: DW_TAG_member, name: "_vptr$class", scope: !53, baseType: !58, size: 64)
+!58 = !DIDerivedType(tag: DW_TAG_pointer_type, baseType: !8, size: 64)
