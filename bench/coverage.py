@@ -30,9 +30,9 @@ ARGUMENTS = {
     "zlib-ng": "text 1 6",
     "jemalloc": "1 100000",
     "leveldb": "10000",
-    "rapidjson": "1000 2",
+    "rapidjson": "10000 4",
     "oniguruma": "text 100000",
-    "cadical": "100 1",
+    "cadical": "200 1",
 }
 COLUMNS = [
     results.Column("accesses", "accesses", "{:,}"),

@@ -105,6 +105,13 @@ void keepRustAllocators(Module &M) {
             keepApart(F);
 }
 
+void markResults(Module &M) {
+    for (Function &F : M)
+        for (Argument &A : F.args())
+            if (A.hasStructRetAttr())
+                A.addAttr(Attribute::get(M.getContext(), ResultAttribute));
+}
+
 } // namespace
 
 PreservedAnalyses AttributionPass::run(Module &M, ModuleAnalysisManager &) {
@@ -116,6 +123,7 @@ PreservedAnalyses AttributionPass::run(Module &M, ModuleAnalysisManager &) {
     honourIgnoreRequests(M);
     keepRustAllocators(M);
     nameOpenMpBodies(M);
+    markResults(M);
     DebugTypes Types(M);
     Referents Where(Types, M.getDataLayout());
     LabelWriter Labels(M);

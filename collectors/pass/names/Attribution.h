@@ -49,6 +49,10 @@ struct AllocationName {
 // The function attribute that AttributionPass makes of the annotation `trackway.ignore`.
 inline constexpr char IgnoreAttribute[] = "trackway-ignore";
 
+// The parameter attribute that AttributionPass adds to `sret`, which the optimiser takes off parameters of functions
+// that nothing else calls.
+inline constexpr char ResultAttribute[] = "trackway-result";
+
 // Runs first in the pipeline, at every optimisation level: labels accesses and allocation calls, and turns the
 // annotation `trackway.ignore` into the function attributes `trackway-ignore` and `noinline`.
 // Labels have no influence on the code that is generated.

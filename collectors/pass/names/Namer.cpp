@@ -57,8 +57,21 @@ bool isFromInlinedLibrary(const Instruction &Access) {
     return At;
 }
 
-// The program's variable for the same access, if it has one.
-void preferProgramsVariable(AccessName &Name, const AccessName &Found) {
+bool isOfUnnamed(const AccessName &Name) {
+    return Name.Kind == VariableKind::CompilerMade && (Name.Variable == Temporary || Name.Variable == ReturnValue);
+}
+
+// Where the optimiser joined or moved accesses so that they have no place in the source, they see what the whole
+// function sees: its parameters.
+const DILocation *readerOf(const Instruction &Access) {
+    if (const DILocation *At = Access.getDebugLoc().get())
+        return At;
+    DISubprogram *Program = Access.getFunction()->getSubprogram();
+    return Program ? DILocation::get(Access.getContext(), Program->getLine(), 0, Program) : nullptr;
+}
+
+// A variable of the source instead of a name of ours, or the program's instead of the library's, if there is one.
+void preferSourcesVariable(AccessName &Name, const AccessName &Found) {
     if (Found.Variable.empty() || Found.Kind == VariableKind::CompilerMade)
         return;
     Name.Variable = Found.Variable;
@@ -92,14 +105,15 @@ Namer::~Namer() = default;
 AccessName Namer::name(const Instruction &Access, const Value *Pointer, uint64_t Size, unsigned Part) const {
     AccessName Name = S->Labels.read(Access, roleOf(Access, Part));
     bool FromLibrary = isFromInlinedLibrary(Access) && Pointer->getType()->isPointerTy();
-    if (isComplete(Name) && !FromLibrary)
+    bool Unnamed = isOfUnnamed(Name) && Pointer->getType()->isPointerTy();
+    if (isComplete(Name) && !FromLibrary && !Unnamed)
         return Name;
     takeType(Name, S->Tags.name(Access));
     AccessShape Shape = shapeOf(Access, Pointer, Size, Part, S->Layout);
     if (Pointer->getType()->isPointerTy()) {
-        AccessName Found = S->Where.name(Pointer, Shape, Access.getDebugLoc().get());
-        if (FromLibrary)
-            preferProgramsVariable(Name, Found);
+        AccessName Found = S->Where.name(Pointer, Shape, readerOf(Access));
+        if (FromLibrary || Unnamed)
+            preferSourcesVariable(Name, Found);
         takeVariable(Name, Found);
         takeType(Name, Found);
     }
@@ -139,10 +153,13 @@ void removeLabels(Module &M) {
     removeAllLabels(M);
     removeTagNames(M);
     removeKeptTypes(M);
-    for (Function &F : M)
+    for (Function &F : M) {
+        for (Argument &A : F.args())
+            F.removeParamAttr(A.getArgNo(), ResultAttribute);
         for (Instruction &I : instructions(F))
             if (auto *Call = dyn_cast<CallBase>(&I))
                 removeAllocationName(*Call);
+    }
 }
 
 } // namespace trackway

@@ -194,7 +194,9 @@ Referent Referents::visit(const Value *V, Walk &W) const {
     }
     Referent R = computed(V, W);
     bool Complete = !R.Base.empty() && (!R.At.empty() || !R.ObjectHint.empty());
-    if (Complete || isa<Constant, AllocaInst>(V) || R.Kind == VariableKind::CompilerMade)
+    if (const auto *Slot = dyn_cast<AllocaInst>(V))
+        return R.Kind == VariableKind::CompilerMade ? referredTo(*Slot, std::move(R), W) : R;
+    if (Complete || isa<Constant>(V) || R.Kind == VariableKind::CompilerMade)
         return R;
     // Where how the pointer came about doesn't say what it points to, a variable that holds it may.
     Referent Held = ofDebugValue(*V, W);
@@ -251,7 +253,7 @@ Referent Referents::ofGlobal(const GlobalVariable &Global) const {
         Data && Data->isString())
         return compilerMade("string literal");
     if (Global.hasPrivateLinkage())
-        return compilerMade(Global.isConstant() ? "constant" : "temporary");
+        return compilerMade(Global.isConstant() ? "constant" : Temporary);
     Referent R;
     R.Base = Name.str();
     R.Kind = Global.hasLocalLinkage() ? VariableKind::Static : VariableKind::Global;
@@ -308,8 +310,8 @@ Referent Referents::ofArgument(const Argument &A) const {
     auto Declared = declaredVariables(A);
     if (!Declared.empty())
         return ofDeclared(Declared, A.getPointeeInMemoryValueType());
-    if (A.hasStructRetAttr()) {
-        Referent R = compilerMade("return value");
+    if (A.hasStructRetAttr() || A.getParent()->getAttributes().hasParamAttr(A.getArgNo(), ResultAttribute)) {
+        Referent R = compilerMade(ReturnValue);
         if (const DISubprogram *Program = A.getParent()->getSubprogram())
             R.At = whole(resultType(*Program));
         return R;

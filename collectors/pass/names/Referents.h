@@ -49,6 +49,9 @@ struct Referent {
 // An expression that is too long, cut at its front.
 std::string shortened(std::string Text);
 
+// Names of ours for memory that no variable of the source is known to live in.
+inline constexpr char Temporary[] = "temporary", ReturnValue[] = "return value";
+
 // What the compiler added, by a name of ours.
 Referent compilerMade(llvm::StringRef What);
 
@@ -83,6 +86,7 @@ class Referents {
     Referent computed(const llvm::Value *, Walk &) const;
     Referent ofGlobal(const llvm::GlobalVariable &) const;
     Referent ofAlloca(const llvm::AllocaInst &, Walk &) const;
+    Referent referredTo(const llvm::AllocaInst &, Referent Unnamed, const Walk &) const;
     Referent ofUnnamed(const llvm::AllocaInst &, Walk &) const;
     Spots usedAs(const llvm::AllocaInst &, Walk &) const;
     llvm::ArrayRef<AttachedVariable> declaredIn(const llvm::AllocaInst &) const;

@@ -3,7 +3,10 @@
 #include "code/Allocators.h"
 #include "names/DebugTypes.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/BinaryFormat/Dwarf.h"
+#include "llvm/Demangle/Demangle.h"
+#include <tuple>
 
 using namespace llvm;
 
@@ -76,6 +79,37 @@ const DIType *allocatedType(const CallBase &Call) {
         if (const DIType *Type = parameterT(At->getScope()->getSubprogram()->getTemplateParams()))
             return Type;
     return nullptr;
+}
+
+// `path::name::<T>` without the last part.
+static StringRef withoutArguments(StringRef Path) {
+    int Open = 0;
+    size_t End = Path.size();
+    do {
+        if (End == 0 || !Path.ends_with(">"))
+            return Path;
+        --End;
+        Open += Path[End] == '>' ? 1 : Path[End] == '<' ? -1 : 0;
+    } while (Open != 0);
+    return Path.take_front(End).rtrim(':');
+}
+
+std::string rustFunctionName(StringRef LinkageName) {
+    std::string Demangled = demangle(LinkageName);
+    StringRef Path = Demangled;
+    bool IsOlderScheme = LinkageName.starts_with("_ZN");
+    if (!IsOlderScheme && !LinkageName.starts_with("_R"))
+        return "";
+    if (IsOlderScheme) {
+        StringRef Hash;
+        std::tie(Path, Hash) = Path.rsplit("::");
+        if (Hash.size() != 17 || !Hash.consume_front("h") || !all_of(Hash, isHexDigit))
+            return "";
+    }
+    StringRef Name = withoutArguments(Path);
+    Name = Name.contains("::") ? Name.rsplit("::").second : Name;
+    bool IsIdentifier = !Name.empty() && all_of(Name, [](char C) { return isAlnum(C) || C == '_'; });
+    return IsIdentifier ? Name.str() : "";
 }
 
 bool isRustReference(const DIType *Type) {

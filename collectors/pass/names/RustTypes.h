@@ -39,6 +39,9 @@ const llvm::DIType *allocatedType(const llvm::CallBase &);
 // A pointer that reads like the object: `&T`, `&mut T`, `Box<T>`, but not `*const T`.
 bool isRustReference(const llvm::DIType *);
 
+// `from_utf8` of the linkage name of `core::str::from_utf8`, in both schemes; empty if it is something else.
+std::string rustFunctionName(llvm::StringRef LinkageName);
+
 bool isRust(const llvm::DIScope *);
 
 // Whether the code stands in the sources of the standard library, as its debugging information names them.

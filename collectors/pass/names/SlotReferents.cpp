@@ -37,7 +37,7 @@ Referent Referents::ofAlloca(const AllocaInst &Alloca, Walk &W) const {
     if (!Alloca.getFunction()->getSubprogram())
         return {};
     // Holds the address of a variable, or something that has no name.
-    Referent R = compilerMade("temporary");
+    Referent R = compilerMade(Temporary);
     R.At = structureOf(Alloca.getAllocatedType());
     if (!R.At.empty() || !declaredIn(Alloca).empty() || !isRust(Alloca.getFunction()->getSubprogram()))
         return R;
@@ -45,14 +45,20 @@ Referent Referents::ofAlloca(const AllocaInst &Alloca, Walk &W) const {
     return Result.Base.empty() ? ofUnnamed(Alloca, W) : Result;
 }
 
+// A slot without a name whose address a variable holds where the access stands, such as `self` of an inlined method.
+Referent Referents::referredTo(const AllocaInst &Slot, Referent Unnamed, const Walk &W) const {
+    Referent Held = ofDebugValue(Slot, W);
+    return Held.Base.empty() ? Unnamed : Held;
+}
+
 // Without optimisation, Rust's front end keeps each intermediate result in a slot.
 Referent Referents::ofUnnamed(const AllocaInst &Slot, Walk &W) const {
     if (isReturned(Slot, Layout)) {
-        Referent R = compilerMade("return value");
+        Referent R = compilerMade(ReturnValue);
         R.At = whole(resultType(*Slot.getFunction()->getSubprogram()));
         return R;
     }
-    Referent R = compilerMade("temporary");
+    Referent R = compilerMade(Temporary);
     R.At = usedAs(Slot, W);
     return R;
 }
@@ -71,6 +77,17 @@ Spots Referents::usedAs(const AllocaInst &Slot, Walk &W) const {
     return {};
 }
 
+// Debug information has nothing of functions that other crates have compiled: only their linkage names.
+static Referent ofUndescribedResult(const Function &Callee) {
+    Referent R;
+    std::string Name = rustFunctionName(Callee.getName());
+    if (Name.empty())
+        return R;
+    R.Base = Name + "()";
+    R.Kind = VariableKind::Expression;
+    return R;
+}
+
 // What a function of Rust has returned into a slot without a name: the front end gives such slots no types.
 Referent Referents::resultIn(const AllocaInst &Slot) const {
     const Value *Content = contentOf(Slot);
@@ -79,6 +96,8 @@ Referent Referents::resultIn(const AllocaInst &Slot) const {
     const auto *Call = dyn_cast_or_null<CallBase>(Content);
     const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
     const DISubprogram *Program = Callee ? Types.program(*Callee) : nullptr;
+    if (Callee && !Program && returnsInto(*Call, Slot, Layout))
+        return ofUndescribedResult(*Callee);
     const DIType *Result = Program && isRust(Program) ? resultType(*Program) : nullptr;
     // It may as well be the first part of something larger.
     if (!Result || sizeInBytes(Result) != slotSize(Slot, Layout))

@@ -45,6 +45,12 @@ uint64_t slotSize(const AllocaInst &Slot, const DataLayout &Layout) {
     return Size && !Size->isScalable() ? Size->getFixedValue() : 0;
 }
 
+bool returnsInto(const CallBase &Call, const AllocaInst &Slot, const DataLayout &Layout) {
+    if (!Call.hasStructRetAttr() || Call.getArgOperand(0)->stripPointerCasts() != &Slot)
+        return false;
+    return Layout.getTypeAllocSize(Call.getParamStructRetType(0)) == slotSize(Slot, Layout);
+}
+
 bool isReturned(const AllocaInst &Slot, const DataLayout &Layout) {
     const DISubprogram *Program = Slot.getFunction()->getSubprogram();
     const DIType *Result = Program ? resultType(*Program) : nullptr;

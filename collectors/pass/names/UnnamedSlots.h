@@ -6,6 +6,7 @@
 
 namespace llvm {
 class AllocaInst;
+class CallBase;
 class DIType;
 class DataLayout;
 class Use;
@@ -16,6 +17,9 @@ namespace trackway {
 
 // Bytes; 0: known at run time only.
 uint64_t slotSize(const llvm::AllocaInst &Slot, const llvm::DataLayout &);
+
+// Whether the call returns something that takes the whole slot.
+bool returnsInto(const llvm::CallBase &, const llvm::AllocaInst &Slot, const llvm::DataLayout &);
 
 // Whether the function returns what is in the slot.
 bool isReturned(const llvm::AllocaInst &Slot, const llvm::DataLayout &);

@@ -51,6 +51,22 @@ class Known(unittest.TestCase):
             missing = {row["function"]: row["missing"] for row in tools.table(report, "not_recorded")["rows"]}
             self.assertLess(missing.get(function, 0), 100)
 
+    def test_stacks_of_other_threads(self):
+        """What a thread does on its creator's stack counts: its own machine code never spills there."""
+        source = f"{self.folder.name}/shared.c"
+        with open(source, "w") as file:
+            file.write("#include <pthread.h>\nenum { COUNT = 100, ROUNDS = 1000 };\n"
+                       "static void *add(void *argument) {\n    volatile long *numbers = argument;\n"
+                       "    for (int i = 0; i < ROUNDS * COUNT; i++)\n        numbers[i % COUNT]++;\n    return 0;\n}\n"
+                       "int main(void) {\n    long numbers[COUNT] = {0};\n    pthread_t thread;\n"
+                       "    pthread_create(&thread, 0, add, numbers);\n    pthread_join(thread, 0);\n"
+                       "    return numbers[0] == ROUNDS ? 0 : 1;\n}\n")
+        program = tools.compile_traced(f"{self.folder.name}/shared", [source], "-O2", "-pthread", oracle=False)
+        report = json.loads(tools.trackway("coverage", "--json", "--", program).stdout)
+        found = tools.table(report, "coverage")["rows"][0]
+        both = 1000 * 100 * 16
+        self.assertEqual((found["compiled_bytes"], found["compiled_recorded"]), (both, both))
+
     def test_traces_that_are_kept_give_the_same_answer(self):
         program, folder = self.build("-O2"), f"{self.folder.name}/kept"
         first = tools.trackway("coverage", "--json", "--keep", folder, "--", program).stdout

@@ -94,7 +94,10 @@ impl RecordedBytes<'_> {
         let Piece::Accesses(range) = piece else { return }; // runs come to those that ask for them
         for index in range.clone() {
             let (site, address) = (batch.site[index].index(), batch.address[index]);
-            if !matches!(places.find(address).place, MemoryPlace::Stack(_)) {
+            // A thread reaches the stack of another one only as its source says.
+            let is_on_own_stack =
+                matches!(places.find(address).place, MemoryPlace::Stack(owner) if owner == batch.stream);
+            if !is_on_own_stack {
                 let length = batch.length(index);
                 shard.bytes.add(site, length);
                 if self.ranges[site] {

@@ -90,6 +90,31 @@ define void @begins(i64 %v) !dbg !82 {
   ret void
 }
 
+; What a function has returned of which only the linkage name is known, in both schemes. Something that isn't returned as a
+; whole may be a part of the slot.
+; CHECK: foreign load {{.*}} variable='from_utf8()' kind=expression
+; CHECK: foreign load {{.*}} variable='align_of()' kind=expression
+; CHECK: foreign load {{.*}} variable='temporary'
+; CHECK: foreign load {{.*}} variable='temporary'
+define void @foreign() !dbg !84 {
+  %older = alloca [16 x i8], align 8
+  %newer = alloca [16 x i8], align 8
+  %larger = alloca [24 x i8], align 8
+  %unknown = alloca [16 x i8], align 8
+  call void @_ZN4core3str8converts9from_utf817h0123456789abcdefE(ptr sret([16 x i8]) %older), !dbg !85
+  call void @_RINvNtC3std3mem8align_ofjdE(ptr sret([16 x i8]) %newer), !dbg !85
+  call void @_ZN4core3str8converts9from_utf817h0123456789abcdefE(ptr sret([16 x i8]) %larger), !dbg !85
+  call void @unmangled(ptr sret([16 x i8]) %unknown), !dbg !85
+  %a = load i64, ptr %older, align 8, !dbg !85
+  %b = load i64, ptr %newer, align 8, !dbg !85
+  %c = load i64, ptr %larger, align 8, !dbg !85
+  %d = load i64, ptr %unknown, align 8, !dbg !85
+  ret void
+}
+
+declare void @_ZN4core3str8converts9from_utf817h0123456789abcdefE(ptr sret([16 x i8]))
+declare void @_RINvNtC3std3mem8align_ofjdE(ptr sret([16 x i8]))
+declare void @unmangled(ptr sret([16 x i8]))
 declare void @llvm.dbg.declare(metadata, metadata, metadata)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 
@@ -129,3 +154,5 @@ declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 !81 = !DILocation(line: 7, scope: !80)
 !82 = distinct !DISubprogram(name: "begins", file: !1, unit: !0, type: !70, spFlags: DISPFlagDefinition)
 !83 = !DILocation(line: 8, scope: !82)
+!84 = distinct !DISubprogram(name: "foreign", file: !1, unit: !0, type: !70, spFlags: DISPFlagDefinition)
+!85 = !DILocation(line: 9, scope: !84)
