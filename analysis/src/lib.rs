@@ -9,8 +9,9 @@ mod engine;
 mod model;
 
 pub use analyses::{
-    activity, allocations, branches, calls, coverage, drcachesim, edits, last, layout, map, memory, misses,
-    objects, overflow, patterns, placement, regions, reuse, samples, served, sharing, slices, whatif,
+    activity, allocations, branches, calls, coverage, drcachesim, edits, huge_pages, last, layout, map,
+    memory, misses, objects, overflow, patterns, placement, regions, reuse, samples, served, sharing, slices,
+    whatif,
 };
 pub use engine::{
     partial, run, run_live, run_unfinished, share_out, Analysis, Findings, LiveChunk, LiveRun, Observer,

@@ -33,8 +33,8 @@ const STRUCTURES: usize = 8;
 /// Fields are accessed together if no more accesses lie between, as for `trackway layout`.
 const WINDOW: u64 = 100;
 /// Passes over the trace after the first one, at most: two for layouts, five to find other edits and one for all of them,
-/// and one each for huge pages and for threads apart.
-const PASSES: u64 = 10;
+/// two for huge pages, and one for threads apart.
+const PASSES: u64 = 11;
 
 /// Say what to change, and what each change would gain in time
 ///
@@ -103,7 +103,9 @@ impl Advising<'_> {
         let cards = self.reading.with_progress(trace, PASSES, |threads, observer| {
             let layouts = layout.cards(trace, threads, observer);
             let mut cards = Cards::new(trace.program(), &subject.machine, &layouts);
-            cards.add(subject.huge_pages(threads, observer));
+            if let Some(found) = subject.huge_pages(threads, observer) {
+                cards.add_or_drop(found);
+            }
             cards.add_edits(subject.edits(&layouts, threads, observer));
             if !cards.has_sharing() {
                 cards.add(subject.apart(&layouts, threads, observer));

@@ -7,6 +7,7 @@ pub mod calls;
 pub mod coverage;
 pub mod drcachesim;
 pub mod edits;
+pub mod huge_pages;
 pub mod last;
 pub mod layout;
 pub mod map;

@@ -70,6 +70,14 @@ impl Cards {
         }
     }
 
+    /// Adds a card, or the reason for which there is none.
+    pub fn add_or_drop(&mut self, found: Result<Card, Dropped>) {
+        match found {
+            Ok(card) => self.add(Some(card)),
+            Err(dropped) => self.dropped.push(dropped),
+        }
+    }
+
     /// Adds those of edits. Where threads write the same bytes of a field, it is no use to move the field elsewhere.
     pub fn add_edits(&mut self, (cards, dropped): (Vec<EditCard>, Vec<Dropped>)) {
         self.dropped.extend(dropped);

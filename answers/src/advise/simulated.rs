@@ -3,12 +3,13 @@
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use trackway_analysis::cache::{parse_size, Caches};
+use trackway_analysis::cache::{Caches, HUGE_PAGE_BYTES};
 use trackway_analysis::edits;
+use trackway_analysis::huge_pages::{HugePageWay, HugePages};
 use trackway_analysis::layout::LayoutCards;
 use trackway_analysis::site_counts::{Measure, SiteCounters};
 use trackway_analysis::structures::Structures;
-use trackway_analysis::time::{Costs, Machine};
+use trackway_analysis::time::Machine;
 use trackway_analysis::whatif::{what_if, Question};
 use trackway_analysis::Observer;
 use trackway_trace::Trace;
@@ -16,8 +17,6 @@ use trackway_trace::Trace;
 use super::card::Card;
 use super::cards::Dropped;
 use super::edits::EditCard;
-
-const HUGE_PAGE: &str = "2M";
 
 /// A recorded program, and the machine whose time counts.
 pub struct Subject<'p> {
@@ -42,34 +41,48 @@ impl Subject<'_> {
         answer.after
     }
 
-    /// Pages of 2 MiB instead of those that there are.
-    pub fn huge_pages(&self, threads: NonZeroUsize, observer: &dyn Observer) -> Option<Card> {
-        let page = parse_size(HUGE_PAGE)?;
-        let caches = &self.machine.caches;
-        if caches.page_bytes() >= page {
+    /// Pages of 2 MiB for what can have them; else why there is nothing to simulate.
+    ///
+    /// `None` if all pages have this size.
+    pub fn huge_pages(
+        &self,
+        threads: NonZeroUsize,
+        observer: &dyn Observer,
+    ) -> Option<Result<Card, Dropped>> {
+        if self.machine.caches.page_bytes() >= HUGE_PAGE_BYTES {
             return None;
         }
-        let caches = caches.clone().with_tlbs(caches.tlbs().to_vec(), page).ok()?;
+        let (change, of) = ("huge pages".to_owned(), "the whole program".to_owned());
+        let found = HugePages::of(self.trace, threads, observer);
+        let count = found.regions.count();
+        if count == 0 {
+            let why = "no block and no heap of the trace fills a page of 2 MiB";
+            return Some(Err((of, change, why.into())));
+        }
         let machine = Machine {
-            caches,
-            costs: Costs {
-                page_bytes: page,
-                ..self.machine.costs.clone()
-            },
+            caches: self.machine.caches.clone().with_huge_pages(found.regions),
+            costs: self.machine.costs.clone(),
         };
-        let after = self.on(machine, threads, observer);
-        Some(Card {
-            change: "huge pages".into(),
-            of: "the whole program".into(),
-            after,
-            because: "fewer pages need fewer translations, and fewer first accesses to pages".into(),
+        let next = match found.way {
+            HugePageWay::CLibrary => "GLIBC_TUNABLES=glibc.malloc.hugetlb=1 ./prog   (or madvise with MADV_HUGEPAGE), and measure",
+            HugePageWay::OwnAllocator => {
+                "let the program's allocator ask for them (jemalloc: MALLOC_CONF=thp:always ./prog), or madvise with MADV_HUGEPAGE, and measure"
+            }
+        };
+        Some(Ok(Card {
+            change,
+            of,
+            after: self.on(machine, threads, observer),
+            because: format!(
+                "the heap and large blocks would lie in {count} pages of 2 MiB: fewer pages need fewer translations, and fewer first accesses to pages"
+            ),
             unless: "the allocator gives memory back and takes it anew, or memory is short: unused parts of huge pages take room".into(),
             worse: String::new(),
             place: None,
-            next: "GLIBC_TUNABLES=glibc.malloc.hugetlb=1 ./prog   (or madvise with MADV_HUGEPAGE), and measure".into(),
+            next: next.into(),
             definition: Vec::new(),
             moves: Vec::new(),
-        })
+        }))
     }
 
     /// Changes that are no layouts of structures, and those that can't be made with the reason.

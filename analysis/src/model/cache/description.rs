@@ -2,6 +2,7 @@
 
 use trackway_trace::CacheInfo;
 
+use super::pages::{HugeRegions, Pages};
 use super::{CacheGeometry, CachesError, LineChanges};
 
 /// More levels than any machine has.
@@ -106,6 +107,8 @@ pub struct Caches {
     levels: Vec<CacheLevel>,
     tlbs: Vec<TlbLevel>,
     page_bytes: u64,
+    /// What is in huge pages instead.
+    huge: HugeRegions,
     /// Whether misses are told apart by their reasons.
     classes: bool,
     /// More threads than this share private levels.
@@ -181,6 +184,12 @@ impl Caches {
         Ok(self)
     }
 
+    /// Puts some of the memory into huge pages, which take an entry of a TLB as others do.
+    pub fn with_huge_pages(mut self, regions: HugeRegions) -> Caches {
+        self.huge = regions;
+        self
+    }
+
     /// Tells misses apart by their reasons: see [`super::MissClass`].
     pub fn with_classes(mut self, classes: bool) -> Caches {
         self.classes = classes;
@@ -214,6 +223,7 @@ impl Caches {
             levels: Vec::new(),
             tlbs: Vec::new(),
             page_bytes: DEFAULT_PAGE_BYTES,
+            huge: HugeRegions::default(),
             classes: false,
             cores: DEFAULT_CORES,
         }
@@ -236,6 +246,10 @@ impl Caches {
 
     pub fn page_bytes(&self) -> u64 {
         self.page_bytes
+    }
+
+    pub(crate) fn pages(&self) -> Pages {
+        Pages::new(self.page_bytes, self.huge.clone())
     }
 
     pub fn classes(&self) -> bool {

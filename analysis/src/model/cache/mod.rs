@@ -13,6 +13,7 @@ mod geometry;
 mod hierarchy;
 mod line_changes;
 mod line_hash;
+mod pages;
 mod plain;
 mod plain_sets;
 mod prefetch;
@@ -35,6 +36,8 @@ pub use description::{
 pub use geometry::{parse_size, CacheGeometry};
 pub use line_changes::LineChanges;
 pub(crate) use line_hash::LineHash;
+pub use pages::{HugeRegions, HUGE_PAGE_BYTES};
+pub(crate) use pages::{Page, Pages};
 pub(crate) use plain::PlainLevels;
 pub(crate) use simulator::{with_form, Form, Simulation};
 pub use simulator::{Access, Simulator};

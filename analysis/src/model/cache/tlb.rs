@@ -3,14 +3,14 @@
 use super::entry::Entry;
 use super::replacement::Lru;
 use super::store::{LineStore, Sets};
-use super::{Caches, Outcome, Policy, TlbTotals, MAX_TLB_LEVELS};
+use super::{Caches, Outcome, Page, Pages, Policy, TlbTotals, MAX_TLB_LEVELS};
 
 /// Levels of LRU sets of pages. A page that a level misses is looked up in the next one and enters the level.
 #[derive(Debug, Clone)]
 pub(super) struct Tlb {
     levels: Vec<Sets<Lru>>,
-    page_shift: u32,
-    /// The page touched last.
+    pages: Pages,
+    /// The page touched last, by its number if none is huge.
     latest: Option<u64>,
 }
 
@@ -19,7 +19,7 @@ impl Tlb {
         let level = |tlb: &super::TlbLevel| Sets::new(tlb.geometry(caches.page_bytes()), Policy::Lru);
         Tlb {
             levels: caches.tlbs().iter().map(level).collect(),
-            page_shift: caches.page_bytes().trailing_zeros(),
+            pages: caches.pages(),
             latest: None,
         }
     }
@@ -33,38 +33,38 @@ impl Tlb {
         totals: &mut [TlbTotals; MAX_TLB_LEVELS],
         outcome: &mut Outcome,
     ) -> bool {
-        let (first, last) = (address >> self.page_shift, end >> self.page_shift);
+        let (first, last) = (self.pages.plain_number(address), self.pages.plain_number(end));
         if first == last && Some(first) == self.latest {
             return false;
         }
         let mut missed = false;
-        for page in first..=last {
-            missed |= self.look_up(page, totals, outcome);
+        for page in self.pages.between(address, end) {
+            missed |= look_up(&mut self.levels, page, totals, outcome);
         }
         self.latest = Some(last);
         missed
     }
+}
 
-    /// Returns whether the first level missed the page.
-    fn look_up(
-        &mut self,
-        page: u64,
-        totals: &mut [TlbTotals; MAX_TLB_LEVELS],
-        outcome: &mut Outcome,
-    ) -> bool {
-        let mut missed = 0;
-        for (level, lines) in self.levels.iter_mut().enumerate() {
-            totals[level].lookups += u64::from(level > 0);
-            if lines.look_up(page).is_some() {
-                break;
-            }
-            totals[level].misses += 1;
-            outcome.tlb_misses[level] += 1;
-            missed += 1;
+/// Returns whether the first level missed the page.
+fn look_up(
+    levels: &mut [Sets<Lru>],
+    Page(page): Page,
+    totals: &mut [TlbTotals; MAX_TLB_LEVELS],
+    outcome: &mut Outcome,
+) -> bool {
+    let mut missed = 0;
+    for (level, lines) in levels.iter_mut().enumerate() {
+        totals[level].lookups += u64::from(level > 0);
+        if lines.look_up(page).is_some() {
+            break;
         }
-        for lines in &mut self.levels[..missed] {
-            lines.insert(Entry::new(page, 0));
-        }
-        missed > 0
+        totals[level].misses += 1;
+        outcome.tlb_misses[level] += 1;
+        missed += 1;
     }
+    for lines in &mut levels[..missed] {
+        lines.insert(Entry::new(page, 0));
+    }
+    missed > 0
 }

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use super::branches::Branches;
-use super::costs::{Costs, AHEAD, SERVING};
+use super::costs::{Costs, NewPages, AHEAD, SERVING};
 use super::detours::Detours;
 
 /// Stores that wait for their lines, at most; more hold up the program. Intel's Skylake has 56, AMD's Zen 3 64.
@@ -60,7 +60,7 @@ pub(super) struct Served {
     /// Whether page tables are walked.
     pub walks: bool,
     /// Pages that nobody accessed before.
-    pub new_pages: u64,
+    pub new_pages: NewPages,
     /// Whether another core had the line.
     pub transfer: bool,
 }
@@ -160,8 +160,8 @@ impl Core {
             .detours
             .follow(work.site as u32, own_ns, self.position, costs.window);
         let started = self.ended;
-        if served.new_pages > 0 {
-            self.stop_for(served.new_pages as f64 * costs.fault_ns(memory));
+        if served.new_pages.count() > 0 {
+            self.stop_for(served.new_pages.fault_ns(costs, memory));
         }
         let ready = self.ready(work, served.level == 0, self.entered, |value| value.arrived);
         let in_vain = detour.and_then(|detour| {

@@ -1,6 +1,6 @@
 //! What the parts of a machine cost one of its cores.
 
-use crate::model::cache::{Caches, MAX_LEVELS, MAX_TLB_LEVELS};
+use crate::model::cache::{Caches, Page, HUGE_PAGE_BYTES, MAX_LEVELS, MAX_TLB_LEVELS};
 
 /// Levels that can serve an access: the caches, and memory.
 pub(super) const SERVING: usize = MAX_LEVELS + 1;
@@ -36,13 +36,39 @@ pub struct Costs {
     pub instruction_ns: f64,
 }
 
+/// Pages that nobody accessed before.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct NewPages {
+    huge: u64,
+    others: u64,
+}
+
+impl NewPages {
+    pub fn note(&mut self, page: Page) {
+        match page.is_huge() {
+            true => self.huge += 1,
+            false => self.others += 1,
+        }
+    }
+
+    pub fn count(self) -> u64 {
+        self.huge + self.others
+    }
+
+    /// How long the system takes to provide them.
+    pub fn fault_ns(self, costs: &Costs, memory: usize) -> f64 {
+        self.huge as f64 * costs.fault_ns(HUGE_PAGE_BYTES, memory)
+            + self.others as f64 * costs.fault_ns(costs.page_bytes, memory)
+    }
+}
+
 const SMALL_PAGE_BYTES: u64 = 4096;
 const LINE_BYTES: u64 = 64;
 
 impl Costs {
-    /// The first access to a page. The system fills a larger one with zeros, at memory's rate.
-    pub(super) fn fault_ns(&self, memory: usize) -> f64 {
-        let more = self.page_bytes.saturating_sub(SMALL_PAGE_BYTES) / LINE_BYTES;
+    /// The first access to a page of so many bytes. The system fills a larger one with zeros, at memory's rate.
+    fn fault_ns(&self, page_bytes: u64, memory: usize) -> f64 {
+        let more = page_bytes.saturating_sub(SMALL_PAGE_BYTES) / LINE_BYTES;
         self.small_fault_ns + more as f64 * self.line_ns[memory]
     }
 

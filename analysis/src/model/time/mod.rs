@@ -15,10 +15,10 @@ use std::sync::Arc;
 use trackway_trace::{Batch, Lane, Piece, Program};
 
 use self::core::{Core, Served};
-use super::cache::{Access, Caches, LineChanges, Outcome, Simulator, Totals, MAX_TLB_LEVELS};
+use super::cache::{Access, Caches, LineChanges, Outcome, Page, Pages, Simulator, Totals, MAX_TLB_LEVELS};
 use super::site_counts::{address_space, SiteCounters};
 pub use costs::Costs;
-use costs::SERVING;
+use costs::{NewPages, SERVING};
 pub(crate) use sites::TimedSites;
 
 /// A machine: its caches with their prefetchers, and what they cost.
@@ -168,8 +168,8 @@ struct Levels {
     outcome: Outcome,
     line_bytes: u64,
     /// The pages that were accessed.
-    pages: HashSet<u64>,
-    page_bytes: u64,
+    known_pages: HashSet<Page>,
+    pages: Pages,
     tlbs: usize,
 }
 
@@ -182,26 +182,30 @@ impl Levels {
             seen_changes: 0,
             outcome: Outcome::default(),
             line_bytes: caches.levels().first()?.geometry.line_bytes.into(),
-            pages: HashSet::new(),
-            page_bytes: caches.page_bytes(),
+            known_pages: HashSet::new(),
+            pages: caches.pages(),
             tlbs: caches.tlbs().len(),
         })
     }
 
-    /// How many of the pages of an access are new. Only a page that the TLB lacked can be.
-    fn new_pages(&mut self, access: &Access) -> u64 {
-        if self.outcome.tlb_misses[0] == 0 {
-            return 0;
+    /// The pages of an access that are new. Only a page that the TLB lacked can be.
+    fn new_pages(&mut self, access: &Access) -> NewPages {
+        let mut new = NewPages::default();
+        if self.outcome.tlb_misses[0] > 0 {
+            let last = access.address.saturating_add(access.length.saturating_sub(1));
+            for page in self.pages.between(access.address, last) {
+                if self.known_pages.insert(page) {
+                    new.note(page);
+                }
+            }
         }
-        let last = access.address.saturating_add(access.length.saturating_sub(1));
-        let pages = access.address / self.page_bytes..=last / self.page_bytes;
-        pages.map(|page| u64::from(self.pages.insert(page))).sum()
+        new
     }
 
     /// The system fills new pages with zeros, which leaves their lines in the caches: they don't come from memory. A part of
     /// 4 KiB of a larger page is filled last, the one that is accessed. `site` is that of the system's accesses.
     fn provide(&mut self, access: &Access, served: &mut Served, memory: usize, site: usize) {
-        let mut filled = served.new_pages * ZEROED_BYTES / self.line_bytes;
+        let mut filled = served.new_pages.count() * ZEROED_BYTES / self.line_bytes;
         served.level = 0;
         for level in (1..=memory).rev() {
             for lines in [&mut served.lines[level], &mut served.prefetched[level]] {
@@ -307,7 +311,7 @@ impl CoreRun<'_> {
                     new_pages,
                     ..levels.served(self.costs, self.memory)
                 };
-                if new_pages > 0 {
+                if new_pages.count() > 0 {
                     levels.provide(&access, &mut served, self.memory, self.sites.count());
                 }
                 served
