@@ -44,8 +44,8 @@ def coverage(runs, choices):
     """How often the intervals of bursts, chosen at random from the whole trace, hold its fields' shares of the misses, and how
     many points wide they are in the mean."""
     runs.recorded(["--buffer-size", "64K"], runs.trace)
-    words = [COVERAGE, runs.trace, *map(str, CHOSEN), str(choices)]
-    *_, of_misses = json.loads(programs.call(*words))
+    words = [COVERAGE, runs.trace, *map(str, CHOSEN), str(choices), "last"]
+    [of_misses] = json.loads(programs.call(*words))
     return {"covered": 100 * of_misses["covered"], "width": of_misses["width"]}
 
 

@@ -1,10 +1,11 @@
 //! Chooses bursts at random from a trace of a whole run, again and again, and says how near the shares of `trackway report`
 //! come to those of the whole trace, and how often their intervals hold them.
 //!
-//!     cargo run --release -p trackway-analysis --example burst_coverage -- TRACE CHUNKS EVERY CHOICES [CACHES]
+//!     cargo run --release -p trackway-analysis --example burst_coverage -- TRACE CHUNKS EVERY CHOICES [WHAT [CACHES]]
 //!
 //! A burst is CHUNKS chunks of records that follow each other, at a random place in each EVERY of them. So the share of
-//! records is that of the trace, and the whole trace's shares are what the bursts estimate. The last line is JSON.
+//! records is that of the trace, and the whole trace's shares are what the bursts estimate. WHAT is `all`
+//! or `last`: accesses and misses of the first and the last cache, or only of the last. The last line is JSON.
 
 use std::error::Error;
 use std::num::NonZeroUsize;
@@ -45,23 +46,25 @@ struct Outcome {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [path, chunks, every, choices, caches @ ..] = &arguments[..] else {
-        return Err("usage: burst_coverage TRACE CHUNKS EVERY CHOICES [CACHES]".into());
+    let [path, chunks, every, choices, others @ ..] = &arguments[..] else {
+        return Err("usage: burst_coverage TRACE CHUNKS EVERY CHOICES [all|last [CACHES]]".into());
     };
-    let caches: Caches = match caches {
-        [caches] => caches.parse()?,
+    let caches: Caches = match others {
+        [_, caches] => caches.parse()?,
         _ => Caches::default(),
+    };
+    let last = Measure::default_for(&caches);
+    let measures = match others.first().map(String::as_str) {
+        None | Some("all") => vec![Measure::Accesses, Measure::Misses(0), last],
+        Some("last") => vec![last],
+        Some(other) => return Err(format!("{other}: expected all or last").into()),
     };
     let trace = Trace::open(Path::new(path))?;
     let scratch = tempfile::tempdir()?;
     let (chunks, every): (usize, usize) = (chunks.parse()?, every.parse()?);
     let mut chooser = Chooser::new(&trace, chunks, every)?;
     let mut outcomes = Vec::new();
-    for measure in [
-        Measure::Accesses,
-        Measure::Misses(0),
-        Measure::default_for(&caches),
-    ] {
+    for measure in measures {
         let whole = shares(&trace, &caches, measure)?;
         let mut outcome = Outcome {
             covered: (0, 0),
