@@ -1,6 +1,7 @@
 //! Columns in characters: a number over time, or a share by size.
 
 use crate::terminal::printable;
+use crate::wrapping::wrapped;
 use crate::{duration, grouped, Column, Table, TextStyle, Unit, Value};
 
 /// Lines of a chart.
@@ -133,7 +134,8 @@ impl TextStyle {
         } else {
             ('|', '+', "-")
         };
-        let mut text = format!("{}\n", printable(&chart.title));
+        let title = wrapped(&printable(&chart.title), self.width.unwrap_or(usize::MAX));
+        let mut text = title.join("\n") + "\n";
         for row in (0..HEIGHT).rev() {
             let edge = match row {
                 0 => &chart.edges[1],

@@ -45,7 +45,7 @@ pub fn last_part(path: &str) -> &str {
 }
 
 /// Units that stay with their number.
-const UNITS: [&str; 9] = ["%", "ns", "us", "ms", "s", "bytes", "KB", "MB", "GB"];
+const UNITS: [&str; 8] = ["%", "ns", "us", "ms", "s", "KB", "MB", "GB"];
 
 /// Lines of at most `width` cells, broken at spaces, but not between a number and its unit; longer words stay whole.
 pub fn wrapped(text: &str, width: usize) -> Vec<String> {
@@ -158,7 +158,7 @@ mod tests {
         assert_eq!(folded_lines("trackway: 12 345", Some(16)), "trackway: 12 345");
         assert_eq!(
             folded_lines("a.trackway: 104 KB in 5 ms, all", Some(17)),
-            "a.trackway:\n  104 KB in\n  5 ms, all"
+            "a.trackway:\n  104 KB in 5 ms,\n  all"
         );
     }
 
