@@ -4,6 +4,7 @@ mod card;
 mod cards;
 mod edits;
 mod simulated;
+mod stage;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -27,14 +28,22 @@ use crate::soundness;
 use crate::time::MachineArguments;
 use cards::Cards;
 use simulated::Subject;
+use stage::Stage;
 
 /// Structures whose layout is looked at: those that take most of the time.
 const STRUCTURES: usize = 8;
 /// Fields are accessed together if no more accesses lie between, as for `trackway layout`.
 const WINDOW: u64 = 100;
-/// Passes over the trace after the first one, at most: two for layouts, five to find other edits and one for all of them,
-/// two for huge pages, and one for threads apart.
-const PASSES: u64 = 11;
+/// What the passes over the trace cost, measured with one thread, in tenths of the first one's time. The structures:
+const COUNTING: [u64; 1] = [10];
+/// A survey for other layouts, and the simulation of all of them: it takes 14 for one layout and 58 for six.
+const LAYOUTS: [u64; 2] = [4, 30];
+/// A survey of blocks, and the simulation.
+const HUGE_PAGES: [u64; 2] = [1, 9];
+/// Surveys for other edits: loops, orders of visits, values, arrays that grow. Not all of them are always made.
+const SURVEYS: [u64; 4] = [1, 10, 1, 1];
+const EDITS: [u64; 1] = [20];
+const THREADS_APART: [u64; 1] = [9];
 
 /// Say what to change, and what each change would gain in time
 ///
@@ -98,20 +107,25 @@ impl Advising<'_> {
             rank_by: Measure::Cycles,
         };
         let layout = Layout::new(structures, caches.clone(), WINDOW, shown).with_time(Some(machine.clone()));
-        let (found, summary) = self.reading.pass(&layout, trace);
         let subject = Subject { trace, machine };
-        let cards = self.reading.with_progress(trace, PASSES, |threads, observer| {
-            let layouts = layout.cards(trace, threads, observer);
+        let stages: [&[u64]; 6] = [&COUNTING, &LAYOUTS, &HUGE_PAGES, &SURVEYS, &EDITS, &THREADS_APART];
+        let costs = stages.iter().copied().flatten().sum();
+        let (mut cards, found, summary) = self.reading.with_progress(trace, costs, |threads, observer| {
+            let stage = |costs| Stage::new(observer, trace, costs);
+            let (found, summary) = trackway_analysis::run(&layout, trace, threads, &stage(&COUNTING));
+            let layouts = layout.cards(trace, threads, &stage(&LAYOUTS));
             let mut cards = Cards::new(trace.program(), &subject.machine, &layouts);
-            if let Some(found) = subject.huge_pages(threads, observer) {
+            if let Some(found) = subject.huge_pages(threads, &stage(&HUGE_PAGES)) {
                 cards.add_or_drop(found);
             }
-            cards.add_edits(subject.edits(&layouts, threads, observer));
+            cards.add_edits(subject.edits(&layouts, threads, &stage(&SURVEYS), &stage(&EDITS)));
+            let apart = stage(&THREADS_APART);
             if !cards.has_sharing() {
-                cards.add(subject.apart(&layouts, threads, observer));
+                cards.add(subject.apart(&layouts, threads, &apart));
             }
-            cards
+            (cards, found, summary)
         });
+        cards.name_trace(trace);
         let mut findings = cards.findings(self.most, self.with_moves);
         let order = found.tables.into_iter().filter(|table| table.name() == "order");
         findings.tables.extend(order);

@@ -7,7 +7,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Args;
-use trackway_report::{printable_lines, report_to_json, to_csv, Report, Table, TerminalWriter, TextStyle};
+use trackway_report::{
+    folded_lines, printable_lines, report_to_json, to_csv, Report, Table, TerminalWriter, TextStyle,
+};
 use trackway_trace::output_file::{write_whole, Existing};
 
 use crate::failure::Failure;
@@ -261,7 +263,20 @@ pub fn warn(message: impl fmt::Display) {
     say(format!("warning: {message}"));
 }
 
-/// Tells the user something beside the output.
+/// Tells the user something beside the output. On a terminal its lines fit the width.
 pub fn say(message: impl fmt::Display) {
-    eprintln!("trackway: {}", printable_lines(&message.to_string()));
+    let text = format!("trackway: {}", printable_lines(&message.to_string()));
+    eprintln!("{}", folded_lines(&text, message_width()));
+}
+
+/// Tells what to type next. A command isn't folded, so that it can be copied.
+pub fn say_next(command: impl fmt::Display) {
+    eprintln!("trackway: next: {}", printable_lines(&command.to_string()));
+}
+
+/// The width of the terminal to which messages go, if they go to one.
+fn message_width() -> Option<usize> {
+    let stderr = io::stderr();
+    let width = terminal_size::terminal_size_of(&stderr).filter(|_| stderr.is_terminal());
+    width.map(|(width, _)| width.0.into())
 }

@@ -6,6 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use trackway_analysis::Observer;
 use trackway_report::grouped;
 use trackway_trace::{ChunkRef, Trace};
 
@@ -62,8 +63,29 @@ impl ReadingProgress {
         self.bar.set_message(message);
     }
 
+    /// Is called when so many of the bytes won't be read.
+    fn shorten(&self, bytes: u64) {
+        let Some(shown) = &self.shown else { return };
+        shown
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .left
+            .skip(bytes);
+        self.bar.dec_length(bytes);
+    }
+
     pub fn finish(&self) {
         self.bar.finish_and_clear();
+    }
+}
+
+impl Observer for ReadingProgress {
+    fn advance(&self, accesses: u64, bytes: u64) {
+        ReadingProgress::advance(self, accesses, bytes);
+    }
+
+    fn skip(&self, bytes: u64) {
+        self.shorten(bytes);
     }
 }
 

@@ -102,9 +102,7 @@ impl ReadingArguments {
             return read(threads, observer.as_ref());
         }
         let progress = ReadingProgress::new(bytes, self.quiet);
-        let done = read(threads, &|accesses: u64, bytes: u64| {
-            progress.advance(accesses, bytes)
-        });
+        let done = read(threads, &progress);
         progress.finish();
         done
     }

@@ -25,6 +25,11 @@ impl TimeLeft {
         }
     }
 
+    /// Notes that there is so much less to do.
+    pub fn skip(&mut self, less: u64) {
+        self.total = self.total.saturating_sub(less);
+    }
+
     /// Notes that so much more is done. Returns the time for the rest, once there is evidence.
     pub fn advance(&mut self, done: u64, now: Instant) -> Option<Duration> {
         self.done = self.done.saturating_add(done);
@@ -64,6 +69,20 @@ mod tests {
                 assert!((estimate - truth).abs() < 0.01, "{part}: {estimate}, {truth}");
             }
         }
+    }
+
+    #[test]
+    fn what_is_skipped_takes_no_time() {
+        let begin = Instant::now();
+        let mut left = TimeLeft::new(100);
+        left.advance(10, begin);
+        left.skip(60);
+        let estimate = left.advance(10, begin + Duration::from_secs(5));
+        assert_eq!(
+            estimate,
+            Some(Duration::from_secs(10)),
+            "20 of 40 are done, the last 10 in 5 s"
+        );
     }
 
     #[test]

@@ -25,6 +25,7 @@ pub fn run(arguments: RecordArguments) -> Result<ExitCode, Failure> {
         quiet: arguments.quiet,
         verbose: live.form.output.detail.verbose,
         is_analysed: live.live.is_some(),
+        is_of_counts: false,
     };
     let options = options(arguments)?;
     let sampled = options.process.filter(|_| options.sampling.is_some());

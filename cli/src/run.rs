@@ -57,6 +57,7 @@ pub fn run(arguments: RunArguments) -> Result<ExitCode, Failure> {
         quiet: arguments.quiet,
         verbose: arguments.verbose,
         is_analysed: false,
+        is_of_counts: false,
     };
     tell(&summary, &options, telling);
     if !has_content(&summary) {

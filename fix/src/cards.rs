@@ -37,15 +37,14 @@ pub enum Edit {
     Unknown,
 }
 
-/// What a card says to type, before and after the options of `trackway whatif`.
-const BEFORE_OPTIONS: usize = 2;
+/// What a card says to type before the options of `trackway whatif`; after them comes the trace.
+const BEFORE_OPTIONS: [&str; 3] = ["trackway", "whatif", "--time"];
 /// The change of a card on pages.
 const HUGE_PAGES: &str = "huge pages";
 /// The change of a card that asks for what will be looked up.
 const PREFETCH: &str = "prefetch";
 /// The change of a card that reserves room.
 const RESERVE: &str = "reserve";
-const AROUND: [&str; 2] = ["--time", "TRACE"];
 
 /// All cards of a report, in their order.
 pub fn of(advice: &Report) -> Vec<Wanted> {
@@ -80,15 +79,12 @@ pub fn of(advice: &Report) -> Vec<Wanted> {
 
 fn layout_of(next: &str) -> Edit {
     let words = shlex::split(next).unwrap_or_default();
-    if !words.starts_with(&["trackway".to_owned(), "whatif".to_owned()]) {
+    let before = BEFORE_OPTIONS.map(str::to_owned);
+    let Some([words @ .., _trace]) = words.strip_prefix(&before) else {
         return Edit::Unknown;
-    }
-    let words = words[BEFORE_OPTIONS..]
-        .iter()
-        .filter(|word| !AROUND.contains(&word.as_str()));
-    let words: Vec<String> = words.cloned().collect();
+    };
     // Options for caches and pages are no layouts.
-    let changes = LayoutArguments::of_words(&words).and_then(|layouts| layouts.changes());
+    let changes = LayoutArguments::of_words(words).and_then(|layouts| layouts.changes());
     let first = changes.ok().and_then(|changes| changes.into_iter().next());
     first.map_or(Edit::Unknown, |(structure, change)| {
         Edit::Layout(structure, change)

@@ -27,6 +27,8 @@ pub struct Telling {
     pub verbose: bool,
     /// Data that was not stored was analysed.
     pub is_analysed: bool,
+    /// Only what the program counts was wanted.
+    pub is_of_counts: bool,
 }
 
 /// Prints the result, and what to type next, and returns the program's status.
@@ -39,7 +41,7 @@ pub fn conclude(
         tell(summary, options, telling);
         let next = next_step::after(summary, options);
         if let Some(next) = next.filter(|_| !telling.quiet) {
-            output::say(format!("next: {next}"));
+            output::say_next(next);
         }
     }
     if let Err(error) = &recorded {
@@ -50,7 +52,7 @@ pub fn conclude(
 
 /// Prints warnings and the result.
 pub fn tell(summary: &RecordSummary, options: &RecordOptions, telling: Telling) {
-    warn_of_losses(summary, options);
+    warn_of_losses(summary, options, telling.is_of_counts);
     overflow::warn(summary, options);
     if !telling.quiet {
         output::say(describe(summary, options, telling.is_analysed));
@@ -71,7 +73,7 @@ pub fn status_of(recorded: &Result<RecordSummary, RecordError>) -> ExitCode {
     }
 }
 
-fn warn_of_losses(summary: &RecordSummary, options: &RecordOptions) {
+fn warn_of_losses(summary: &RecordSummary, options: &RecordOptions, is_of_counts: bool) {
     let program = options.program.to_string_lossy();
     if options.allocations.is_some() && summary.allocation_bytes == 0 {
         output::warn(format!(
@@ -96,11 +98,7 @@ fn warn_of_losses(summary: &RecordSummary, options: &RecordOptions) {
              nor began a further iteration of a loop that calls some. It may have been waiting; try a longer --duration.",
         );
     } else if !is_instrumented {
-        output::warn(format!(
-            "NOTHING WAS RECORDED: no instrumented code ran in {program}, unless it said above why it runs unrecorded. \
-             Build it with CC=\"trackway cc\" CXX=\"trackway c++\"; `trackway info PROGRAM` shows what a program \
-             records."
-        ));
+        output::warn(nothing_ran(&program, is_of_counts));
     }
     if summary.dropped_buffers > 0 {
         let dropped = grouped(summary.dropped_buffers);
@@ -147,6 +145,19 @@ fn warn_of_losses(summary: &RecordSummary, options: &RecordOptions) {
     if summary.interrupted {
         output::warn("recording was interrupted while recorded processes still ran");
     }
+}
+
+/// Says how to build a program that was as its compiler made it.
+fn nothing_ran(program: &str, is_of_counts: bool) -> String {
+    let (what, option) = match is_of_counts {
+        true => ("COUNTED", " --count"),
+        false => ("RECORDED", ""),
+    };
+    format!(
+        "NOTHING WAS {what}: no instrumented code ran in {program}, unless it said above why it runs unrecorded. \
+         Build it with CC=\"trackway cc{option}\" CXX=\"trackway c++{option}\"; `trackway info PROGRAM` shows what a \
+         program records."
+    )
 }
 
 fn warn_of_lost_snapshots(snapshots: &SnapshotsSummary) {
@@ -362,6 +373,16 @@ pub(crate) mod tests {
             recorder_cpu_seconds: 0.0,
             wall_seconds: 0.0,
         }
+    }
+
+    #[test]
+    fn what_needs_counts_is_told_to_build_a_program_that_counts() {
+        let counted = nothing_ran("./p", true);
+        assert!(
+            counted.contains("CC=\"trackway cc --count\" CXX=\"trackway c++ --count\""),
+            "{counted}"
+        );
+        assert!(!nothing_ran("./p", false).contains("--count"));
     }
 
     #[test]

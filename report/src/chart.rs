@@ -1,13 +1,14 @@
 //! Columns in characters: a number over time, or a share by size.
 
 use crate::terminal::printable;
+use crate::wrapping::wrapped;
 use crate::{duration, grouped, Column, Table, TextStyle, Unit, Value};
 
 /// Lines of a chart.
 const HEIGHT: usize = 8;
 /// Bars that fill 0 to 8 eighths of a line, from below.
 const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-/// Characters from one labelled column to the next, if there is room.
+/// Characters from one labelled column to the next, at least, if there is room.
 const LABELLED_WIDTH: usize = 3;
 /// Width that is used if the width of lines is not limited.
 const USUAL_WIDTH: usize = 100;
@@ -66,7 +67,7 @@ impl Chart {
         let values: Vec<f64> = rows.clone().map(|row| share(y, row)).collect();
         let highest = values.iter().copied().fold(0.0, f64::max);
         Some(Chart {
-            title: format!("{} by {}", y.title(), x.title()),
+            title: format!("{}: {} by {}", table.title(), y.title(), x.title()),
             values,
             edges: [highest, 0.0].map(|share| format!("{:.1} %", share * 100.0)),
             axis: Axis::Labels(rows.map(|row| size(x, row)).collect()),
@@ -120,9 +121,9 @@ impl TextStyle {
             .chunks(together)
             .map(|values| values.iter().copied().fold(0.0, f64::max))
             .collect();
-        let column = match chart.axis {
+        let column = match &chart.axis {
             Axis::Time { .. } => (room / values.len()).max(1),
-            Axis::Labels(_) => LABELLED_WIDTH.min(room / values.len()).max(1),
+            Axis::Labels(labels) => labelled_width(labels).min(room / values.len()).max(1),
         };
         let gap = match chart.axis {
             Axis::Labels(_) if column > 1 => 1,
@@ -133,7 +134,8 @@ impl TextStyle {
         } else {
             ('|', '+', "-")
         };
-        let mut text = format!("{}\n", printable(&chart.title));
+        let title = wrapped(&printable(&chart.title), self.width.unwrap_or(usize::MAX));
+        let mut text = title.join("\n") + "\n";
         for row in (0..HEIGHT).rev() {
             let edge = match row {
                 0 => &chart.edges[1],
@@ -172,6 +174,12 @@ impl TextStyle {
             eighths => EIGHTHS[eighths],
         }
     }
+}
+
+/// Room for each label and a blank.
+fn labelled_width(labels: &[String]) -> usize {
+    let longest = labels.iter().map(String::len).max().unwrap_or(0);
+    LABELLED_WIDTH.max(longest + 1)
 }
 
 fn below(axis: &Axis, column: usize, width: usize, together: usize) -> String {
@@ -247,7 +255,7 @@ Live: bytes
     #[test]
     fn columns_stand_over_their_sizes() {
         let expected = "\
-miss ratio by bytes
+Curve: miss ratio by bytes
 50.0 % │██
        │██
        │██ ██
@@ -272,6 +280,18 @@ miss ratio by bytes
             text.contains("|## ##\n       |## ## ##\n 0.0 % |## ## ##\n"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn all_labels_are_shown_where_there_is_room() {
+        let rows: Vec<(u64, u64)> = (6..18).map(|power| (1 << power, 4)).collect();
+        let text = PLAIN.chart(&Chart::by_size(&curve(&rows), "size", "ratio").unwrap());
+        let labels: Vec<&str> = text.lines().last().unwrap().split_whitespace().collect();
+        assert_eq!(
+            labels,
+            ["64", "128", "256", "512", "1K", "2K", "4K", "8K", "16K", "32K", "64K", "128K"]
+        );
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     }
 
     #[test]

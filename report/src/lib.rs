@@ -45,3 +45,4 @@ pub use saved::{saved_report, SavedReportError};
 pub use table::{top_title, Column, Heading, Layout, Quotient, Table, TableBuilder, Unit, Value, Whole};
 pub use terminal::{printable, printable_lines, TerminalWriter};
 pub use text::TextStyle;
+pub use wrapping::{folded_lines, wrapped};

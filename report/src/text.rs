@@ -46,15 +46,24 @@ impl TextStyle {
     pub fn report_with(&self, report: &Report, drawing: Option<String>, replaced: &[&str]) -> String {
         let answer = self.answer(report);
         let ranking = report.tables.first().and_then(|table| ranking_in(table.title()));
-        let (hidden, shown): (Vec<&Table>, Vec<&Table>) = report
+        let tables = report
             .tables
             .iter()
-            .filter(|table| !replaced.contains(&table.name()))
-            .partition(|table| self.hides(table));
+            .filter(|table| !replaced.contains(&table.name()));
+        let (empty, tables): (Vec<&Table>, Vec<&Table>) = tables.partition(|table| table.row_count() == 0);
+        let (hidden, shown): (Vec<&Table>, Vec<&Table>) =
+            tables.into_iter().partition(|table| self.hides(table));
+        let notes: Option<String> = [
+            self.note_on("-v also shows", hidden.iter().map(|table| table.title())),
+            self.note_on("empty", empty.iter().map(|table| subject(table.title()))),
+        ]
+        .into_iter()
+        .flatten()
+        .reduce(|notes, note| notes + &note);
         let tables = drawing
             .into_iter()
             .chain(shown.into_iter().map(|table| self.ranked_table(table, ranking)))
-            .chain(self.note_on(&hidden));
+            .chain(notes);
         let parts: Vec<String> = match self.answer_last {
             true => tables.chain(answer).collect(),
             false => answer.into_iter().chain(tables).collect(),
@@ -89,10 +98,10 @@ impl TextStyle {
         !self.bookkeeping && BOOKKEEPING.contains(&changed_table(table.name()))
     }
 
-    /// Names the tables that aren't shown.
-    fn note_on(&self, hidden: &[&Table]) -> Option<String> {
-        let titles: Vec<&str> = hidden.iter().map(|table| table.title()).collect();
-        let note = format!("(-v also shows: {})", titles.join(", "));
+    /// Names tables that aren't shown, and says why.
+    fn note_on<'t>(&self, why: &str, titles: impl Iterator<Item = &'t str>) -> Option<String> {
+        let titles: Vec<&str> = titles.collect();
+        let note = format!("({why}: {})", printable(&readable(&titles.join(", "))));
         (!titles.is_empty()).then(|| self.paragraph(DIM, &note))
     }
 
@@ -248,6 +257,12 @@ fn text_column(table: &Table, column: Column, ranking: Option<&str>) -> TextColu
     }
 }
 
+/// What the rows of a table are, without the order that they would have: `Structures` of `Structures by L2 misses`.
+fn subject(title: &str) -> &str {
+    let (title, _) = title.split_once(" by ").unwrap_or((title, ""));
+    title.split(',').next().unwrap_or(title)
+}
+
 /// What rows are ranked by, if the title of their table says so: `Structures by L2 misses, 5 of 7`.
 fn ranking_in(title: &str) -> Option<&str> {
     let (_, ranking) = title.split_once(" by ")?;
@@ -380,6 +395,29 @@ node, \"x\"     7         12                -
         assert_eq!(
             PLAIN.report(&report),
             "the answer\n\nwarning: a gap\n\nFields\naccesses\n       7\n\nTrace\naccesses\n       7\n"
+        );
+    }
+
+    #[test]
+    fn empty_tables_are_only_named() {
+        let none: [u64; 0] = [];
+        let empty = |name, title| {
+            TableBuilder::new(name, title, &none)
+                .count("accesses", |row| *row)
+                .build()
+        };
+        let report = Report {
+            answer: "the answer".into(),
+            warnings: Vec::new(),
+            tables: vec![
+                empty("fields", "Fields by hand-overs"),
+                empty("places", "Places between which lines go, by hand-overs"),
+                empty("trace", "Trace"),
+            ],
+        };
+        assert_eq!(
+            PLAIN.report(&report),
+            "the answer\n\n(empty: Fields, Places between which lines go, Trace)\n"
         );
     }
 

@@ -2,6 +2,15 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+/// Whether a word is the unit of the number before it; a comma may follow.
+fn is_unit(word: &str, number: &str) -> bool {
+    let unit = word.trim_end_matches([',', ';', ':', '.', ')']);
+    number.ends_with(|last: char| last.is_ascii_digit()) && UNITS.contains(&unit)
+}
+
+/// What stands before the further lines of a message.
+const INDENT: &str = "  ";
+
 pub fn pad_left(text: &str, width: usize) -> String {
     " ".repeat(width.saturating_sub(text.width())) + text
 }
@@ -35,11 +44,14 @@ pub fn last_part(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// Lines of at most `width` cells, broken at spaces, but not before a sign of per cent; longer words stay whole.
+/// Units that stay with their number.
+const UNITS: [&str; 8] = ["%", "ns", "us", "ms", "s", "KB", "MB", "GB"];
+
+/// Lines of at most `width` cells, broken at spaces, but not between a number and its unit; longer words stay whole.
 pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     let words = text.split(' ').fold(Vec::new(), |mut words: Vec<String>, word| {
         match words.last_mut() {
-            Some(number) if word.starts_with('%') => *number += &format!(" {word}"),
+            Some(number) if is_unit(word, number) => *number += &format!(" {word}"),
             _ => words.push(word.to_owned()),
         }
         words
@@ -57,6 +69,31 @@ pub fn wrapped(text: &str, width: usize) -> Vec<String> {
         }
     }
     lines
+}
+
+/// Lines of a message that are too wide go on below, indented; others stay as they are.
+pub fn folded_lines(text: &str, width: Option<usize>) -> String {
+    let Some(width) = width.filter(|width| *width > INDENT.len()) else {
+        return text.to_owned();
+    };
+    let fold = |line: &str| {
+        if line.width() <= width {
+            return line.to_owned();
+        }
+        let margin = line.len() - line.trim_start().len();
+        let (blank, words) = line.split_at(margin);
+        let room = width.saturating_sub(margin + INDENT.len());
+        wrapped(words, room)
+            .into_iter()
+            .enumerate()
+            .map(|(number, part)| match number {
+                0 => format!("{blank}{part}"),
+                _ => format!("{blank}{INDENT}{part}"),
+            })
+            .collect::<Vec<_>>()
+            .join("\n")
+    };
+    text.split('\n').map(fold).collect::<Vec<_>>().join("\n")
 }
 
 /// The lines of a name, of at most `width` cells each: they end at a space, or after a sign, or after an underscore,
@@ -109,6 +146,21 @@ fn fitting(text: &str, width: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn messages_fit_the_terminal() {
+        let text = "trackway: warning: a b.trackway has gaps\n  short";
+        assert_eq!(folded_lines(text, None), text);
+        assert_eq!(
+            folded_lines(text, Some(24)),
+            "trackway: warning: a\n  b.trackway has gaps\n  short"
+        );
+        assert_eq!(folded_lines("trackway: 12 345", Some(16)), "trackway: 12 345");
+        assert_eq!(
+            folded_lines("a.trackway: 104 KB in 5 ms, all", Some(17)),
+            "a.trackway:\n  104 KB in 5 ms,\n  all"
+        );
+    }
 
     #[test]
     fn wide_characters_are_cut_by_cells() {

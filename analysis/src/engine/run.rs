@@ -21,6 +21,11 @@ pub trait Observer: Sync {
     /// Called after each chunk with the number of its accesses, and the bytes that it takes in the file.
     fn advance(&self, accesses: u64, bytes: u64);
 
+    /// Called when this many of those bytes won't be read, for there is nothing to look for.
+    fn skip(&self, bytes: u64) {
+        self.advance(0, bytes);
+    }
+
     /// Whether to stop reading the trace, because the findings are no longer wanted.
     fn is_stopped(&self) -> bool {
         false

@@ -91,6 +91,7 @@ impl Subject<'_> {
         layouts: &LayoutCards,
         threads: NonZeroUsize,
         observer: &dyn Observer,
+        simulating: &dyn Observer,
     ) -> (Vec<EditCard>, Vec<Dropped>) {
         let machine = Arc::new(self.machine.clone());
         let subject = edits::Subject {
@@ -99,6 +100,7 @@ impl Subject<'_> {
             counters: &layouts.counters,
             threads,
             observer,
+            simulating,
         };
         let (mut cards, mut dropped) = (Vec::new(), Vec::new());
         for (edit, after) in subject.simulated() {

@@ -1,6 +1,11 @@
 //! A feature of the program, and what came of looking whether it works here.
 
-use trackway_report::{Table, TableBuilder};
+use trackway_report::{wrapped, Table, TableBuilder};
+
+/// What stands before the name of a feature.
+const STATE_WIDTH: usize = 9;
+/// Texts are no narrower, however narrow the terminal is.
+const LEAST_WIDTH: usize = 20;
 
 /// What a user may want to do, and whether this machine can.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,21 +95,27 @@ pub fn table(features: &[Feature]) -> Table {
         .build()
 }
 
-/// Lines for people: what is lacking comes with the line to install it, below.
-pub fn text(features: &[Feature]) -> String {
+/// Lines for people, of that width if there is one: what is lacking comes with the line to install it, below. That one
+/// is never folded, so that it can be copied.
+pub fn text(features: &[Feature], line_width: Option<usize>) -> String {
     let width = features.iter().map(|feature| feature.name.len()).max();
     let width = width.unwrap_or(0);
+    let margin = STATE_WIDTH + width + 2;
+    let room = line_width.map_or(usize::MAX, |width| width.saturating_sub(margin).max(LEAST_WIDTH));
     let mut text = String::new();
     for feature in features {
-        text += &format!(
-            "{}  {:width$}  {}: {}\n",
-            feature.word(),
-            feature.name,
-            feature.gives,
-            feature.finding()
-        );
+        let lines = wrapped(&format!("{}: {}", feature.gives, feature.finding()), room);
+        let mut before = format!("{}  {:width$}  ", feature.word(), feature.name);
+        for line in lines {
+            text += &format!("{before}{line}\n");
+            before = " ".repeat(margin);
+        }
         if let Some(line) = feature.remedy() {
-            text += &format!("{:9}{:width$}  $ {line}\n", "", "");
+            let indent = match line.len() + 2 <= room {
+                true => margin,
+                false => STATE_WIDTH,
+            };
+            text += &format!("{:indent$}$ {line}\n", "");
         }
     }
     text
@@ -132,7 +143,16 @@ mod tests {
             "lacking  --hardware  counters: none here",
             "",
         ];
-        assert_eq!(text(&features), lines.join("\n"));
+        assert_eq!(text(&features, None), lines.join("\n"));
+        let folded = [
+            "present  cc          records C: clang-22",
+            "lacking  fc          records Fortran: no",
+            "                     flang",
+            "         $ apt-get install flang-22",
+            "lacking  --hardware  counters: none here",
+            "",
+        ];
+        assert_eq!(text(&features, Some(41)), folded.join("\n"));
         assert_eq!(table(&features).row_count(), 3);
     }
 }

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use trackway_driver::Installation;
-use trackway_report::Report;
+use trackway_report::{wrapped, Report};
 
 use crate::failure::Failure;
 use crate::output;
@@ -62,7 +62,9 @@ pub fn run(arguments: &DoctorArguments) -> Result<ExitCode, Failure> {
 
 fn show(answer: String, features: &[Feature], as_json: bool) -> Result<(), Failure> {
     if !as_json {
-        return output::print(&format!("{answer}\n\n{}", feature::text(features)));
+        let width = output::terminal_style().width;
+        let answer = wrapped(&answer, width.unwrap_or(usize::MAX)).join("\n");
+        return output::print(&format!("{answer}\n\n{}", feature::text(features, width)));
     }
     let report = Report {
         answer,

@@ -82,6 +82,7 @@ pub fn run(arguments: TopArguments) -> Result<ExitCode, Failure> {
         quiet: view.quiet,
         verbose: false,
         is_analysed: options.output == Output::Discard,
+        is_of_counts: true,
     };
     let status = conclude(recorded, &options, telling);
     written.map(|()| status)

@@ -5,7 +5,8 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 use super::picture::{strength, sum};
 use super::HeatMap;
 use crate::terminal::printable;
-use crate::{duration, TextStyle};
+use crate::wrapping::wrapped;
+use crate::{duration, grouped, TextStyle};
 
 /// Shades from few to many.
 const SHADES: [char; 5] = ['·', '░', '▒', '▓', '█'];
@@ -88,16 +89,43 @@ impl TextStyle {
     fn legend(&self, map: &HeatMap) -> String {
         let colours = match self.colour {
             true => format!(
-                "; \x1b[{BLUE}mmostly reads\x1b[0m, \x1b[{RED}mmostly writes\x1b[0m, \x1b[{MAGENTA}mboth\x1b[0m"
+                "\x1b[{BLUE}mmostly reads\x1b[0m, \x1b[{RED}mmostly writes\x1b[0m, \x1b[{MAGENTA}mboth\x1b[0m\n"
             ),
             false => String::new(),
         };
-        let shades: String = self.shades().iter().collect();
-        format!(
-            "{shades} from 1 to {}, logarithmic; a column is {}{colours}\n",
-            crate::grouped(map.largest()),
+        let largest = map.largest();
+        let known = self.shades().iter().filter_map(|shade| {
+            let count = self.least_shown_as(*shade, largest)?;
+            Some((shade, grouped(count)))
+        });
+        let (shades, least): (String, Vec<String>) = known.unzip();
+        let legend = format!(
+            "{shades}: at least {} in a cell, at most {}; a column is {}",
+            least.join(", "),
+            grouped(largest),
             duration(map.column_ns)
-        )
+        );
+        let width = self.width.unwrap_or(usize::MAX);
+        let lines = wrapped(&legend, width);
+        lines.into_iter().map(|line| line + "\n").collect::<String>() + &colours
+    }
+
+    /// The least count that a shade stands for; none if no count has it, since all are small.
+    fn least_shown_as(&self, shade: char, largest: u64) -> Option<u64> {
+        let (mut least, mut beyond) = (1, largest.saturating_add(1));
+        let order = |count| {
+            let shown = self.shade(count, largest);
+            self.shades().iter().position(|other| *other == shown)
+        };
+        let wanted = self.shades().iter().position(|other| *other == shade);
+        while least < beyond {
+            let middle = least + (beyond - least) / 2;
+            match order(middle) < wanted {
+                true => least = middle + 1,
+                false => beyond = middle,
+            }
+        }
+        (least <= largest && order(least) == wanted).then_some(least)
     }
 }
 
@@ -154,7 +182,8 @@ Accesses
 nodes                        0x1000 ············
                              0x9000             ████████████
 stack                        0xf000             ░░░░░░░░░░░░
-·░▒▓█ from 1 to 40, logarithmic; a column is 8 ns
+·░▒▓█: at least 1, 2, 4, 9, 19 in a cell, at most 40; a
+column is 8 ns
 ";
         let found = PLAIN.heat_map(&map);
         assert_eq!(found, expected, "\n{found}");

@@ -112,6 +112,25 @@ class Terminal(unittest.TestCase):
         words = re.sub(r"^next: trackway ", "", command)
         tools.run("bash", "-c", f"{tools.TRACKWAY} {words} --cache {CACHES}")
 
+    def test_cards_name_the_trace(self):
+        cards = tools.trackway("advise", self.trace, "--json").stdout
+        self.assertNotIn(" TRACE", cards)
+        steps = [table["rows"][0]["next"] for table in json.loads(cards)["tables"] if table["name"] == "card"]
+        step = next(step for step in steps if step.startswith("trackway whatif"))
+        self.assertTrue(step.endswith(f" {self.trace}"), step)
+
+    def test_the_list_of_what_is_lacking_fits(self):
+        lines = self.shown("doctor")
+        wide = [line for line in lines if len(line) > WIDTH and "$ " not in line]
+        self.assertEqual(wide, [])
+
+    def test_tables_without_rows_are_named_alone(self):
+        lines = self.shown("sharing", self.trace)
+        self.assertNotIn("Fields by hand-overs", lines)
+        self.assertTrue(any(line.startswith("(empty: Fields, Lines") for line in lines), "\n".join(lines))
+        table = json.loads(tools.trackway("sharing", "--json", self.trace).stdout)["tables"][0]
+        self.assertEqual((table["name"], table["rows"]), ("fields", []))
+
     def test_every_verb_takes_the_options_that_make_sense_for_it(self):
         found = verbs() - WITHOUT_OUTPUT
         self.assertIn("report", found)

@@ -18,6 +18,9 @@ pub struct BranchPlace {
     pub line: Option<u64>,
 }
 
+/// What unlimited size must gain, as a part of the baseline's mispredictions, for shares of it to say anything.
+const LEAST_GAP: f64 = 0.01;
+
 /// How branches are shown.
 #[derive(Debug, Clone, Copy)]
 pub struct BranchTables {
@@ -125,15 +128,24 @@ impl BranchTables {
             .build()
     }
 
-    /// The share of what the unlimited predictor betters the baseline by that another one does, too.
+    /// The share of what the unlimited predictor betters the baseline by that another one does, too. Predictors with
+    /// less storage aren't meant to close it, and a gap of a few mispredictions is noise that makes any share.
     fn gap_closed(&self, totals: &BranchTotals, one: &PredictorTotals) -> Option<f64> {
-        let baseline = totals.predictors.get(self.baseline)?.missed as f64;
+        let baseline = totals.predictors.get(self.baseline)?;
+        if one
+            .storage_bits
+            .is_some_and(|bits| Some(bits) < baseline.storage_bits)
+        {
+            return None;
+        }
+        let baseline = baseline.missed as f64;
         let unlimited = totals
             .predictors
             .iter()
             .rfind(|other| other.storage_bits.is_none())?
             .missed as f64;
-        (unlimited < baseline).then(|| (baseline - one.missed as f64) / (baseline - unlimited))
+        (baseline - unlimited >= LEAST_GAP * baseline && unlimited < baseline)
+            .then(|| (baseline - one.missed as f64) / (baseline - unlimited))
     }
 
     fn ranked(
@@ -291,6 +303,24 @@ mod tests {
         assert_eq!(reals(table, "accuracy"), [Some(0.88), Some(0.92), Some(0.96)]);
         assert_eq!(reals(table, "mpki"), [Some(15.0), Some(10.0), Some(5.0)]);
         assert_eq!(reals(table, "gap_closed"), [Some(0.0), Some(0.5), Some(1.0)]);
+    }
+
+    #[test]
+    fn the_gap_is_of_larger_predictors_and_no_noise() {
+        let gaps = |missed_by_unlimited| {
+            let totals = BranchTotals {
+                predictors: vec![
+                    predictor("bimodal", Some(4 * 8192), 900),
+                    predictor("TAGE-SC-L", Some(64 * 8192), 600),
+                    predictor("LLBP", Some(579 * 8192), 610),
+                    predictor("TAGE-SC-L unlimited", None, missed_by_unlimited),
+                ],
+                ..sample()
+            };
+            reals(&BranchTables::new(&totals, 10).predictors(&totals), "gap_closed")
+        };
+        assert_eq!(gaps(500), [None, Some(0.0), Some(-0.1), Some(1.0)]);
+        assert_eq!(gaps(598), [None; 4]);
     }
 
     #[test]

@@ -102,7 +102,10 @@ pub struct Subject<'s> {
     /// Counters by site, of the program as it is.
     pub counters: &'s [SiteCounters],
     pub threads: NonZeroUsize,
+    /// Follows the passes that look for edits.
     pub observer: &'s dyn Observer,
+    /// Follows the pass that simulates them.
+    pub simulating: &'s dyn Observer,
 }
 
 impl Subject<'_> {
@@ -122,7 +125,7 @@ impl Subject<'_> {
     /// Finds edits, and simulates each alone: the program's counters with it, or why it can't be made.
     pub fn simulated(&self) -> Vec<(Edit, Result<SiteCounters, String>)> {
         let edits = self.edits();
-        let after = simulate(&edits, self.machine, self.trace, self.threads, self.observer);
+        let after = simulate(&edits, self.machine, self.trace, self.threads, self.simulating);
         let mut all: Vec<(Edit, Result<SiteCounters, String>)> = edits.into_iter().zip(after).collect();
         let cycles = |one: &(Edit, Result<SiteCounters, String>)| {
             one.1.as_ref().map_or(u64::MAX, |counters| counters.cycles)

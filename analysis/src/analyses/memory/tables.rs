@@ -107,7 +107,7 @@ fn place_columns<'a>(
         .text("function", |group| names.function(group.key))
         .path("file", |group| names.file(group.key))
         .number("line", |group| names.line(group.key))
-        .text(("caller", "inlined into"), |group| {
+        .path(("caller", "inlined into"), |group| {
             names.caller(group.key).unwrap_or_default()
         })
 }
