@@ -169,3 +169,63 @@ pub fn encode_counting_module(
     }
     bytes
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::{Encoding, Expression, Operation, TableFunction, Term};
+
+    fn root(register: u32, width: u8) -> Operation {
+        let encoding = Encoding { width, signed: false };
+        Operation::Root { register, encoding }
+    }
+
+    fn set(register: u32) -> Operation {
+        let terms = Box::new([Term {
+            register: 0,
+            scale: 1 << 40,
+        }]);
+        let value = Expression {
+            terms,
+            constant: -1000,
+            ..Expression::default()
+        };
+        Operation::Set { register, value }
+    }
+
+    fn segment(record_length: u32, operations: Vec<Operation>) -> Segment {
+        Segment {
+            record_length,
+            operations,
+            ..Segment::default()
+        }
+    }
+
+    #[test]
+    fn of_operations_only_roots_are_kept() {
+        let table = Table {
+            strings: vec![String::new()],
+            locations: vec![Default::default()],
+            functions: vec![TableFunction {
+                segment_count: 3,
+                register_count: 3,
+                ..TableFunction::default()
+            }],
+            segments: vec![
+                segment(12, vec![root(0, 8), set(2), root(1, 4)]),
+                segment(0, vec![set(1)]),
+                segment(2, vec![set(2), root(1, 2)]),
+            ],
+            ..Table::default()
+        };
+        let payload = encode_module(1, 0, &[], &table);
+        let module = ModulePayload::parse(&payload).unwrap();
+        let expected = [
+            segment(12, vec![root(0, 8), root(1, 4)]),
+            segment(0, vec![]),
+            segment(2, vec![root(1, 2)]),
+        ];
+        assert_eq!(module.parse_records().unwrap(), expected);
+        assert_eq!(module.parse_table().unwrap(), table);
+    }
+}

@@ -42,8 +42,15 @@ impl<'a> Cursor<'a> {
         Ok(&self.bytes[start..self.position])
     }
 
+    #[inline]
     pub(crate) fn u8(&mut self, what: &str) -> Result<u8> {
-        Ok(self.take(1, what)?[0])
+        match self.bytes.get(self.position) {
+            Some(byte) => {
+                self.position += 1;
+                Ok(*byte)
+            }
+            None => Ok(self.take(1, what)?[0]),
+        }
     }
 
     pub(crate) fn u16(&mut self, what: &str) -> Result<u16> {
@@ -59,7 +66,20 @@ impl<'a> Cursor<'a> {
     }
 
     /// Unsigned LEB128 of at most 10 bytes and 64 bits.
+    #[inline]
     pub(crate) fn varint(&mut self, what: &str) -> Result<u64> {
+        // Most numbers of a table have one byte.
+        match self.bytes.get(self.position) {
+            Some(byte) if byte & 0x80 == 0 => {
+                self.position += 1;
+                Ok(u64::from(*byte))
+            }
+            _ => self.longer_varint(what),
+        }
+    }
+
+    #[inline(never)]
+    fn longer_varint(&mut self, what: &str) -> Result<u64> {
         let start = self.position;
         let mut value = 0u64;
         for shift in (0..64).step_by(7) {
@@ -83,6 +103,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// A varint that a `u32` holds.
+    #[inline]
     pub(crate) fn number(&mut self, what: &str) -> Result<u32> {
         let start = self.position;
         let value = self.varint(what)?;
@@ -90,6 +111,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// A varint below `count`.
+    #[inline]
     pub(crate) fn below(&mut self, count: usize, what: &str) -> Result<u32> {
         let start = self.position;
         let value = self.varint(what)?;

@@ -42,8 +42,13 @@ pub(super) fn are_distinct(segments: &[Segment]) -> bool {
         let first_byte = usize::from(segment.local_id as u8);
         let length = segment.local_id_length();
         let is_as_long = [0, length].contains(&first_bytes[first_byte]);
+        // An id of one byte was seen if its byte was.
+        let is_seen = match length {
+            1 => first_bytes[first_byte] != 0,
+            _ => !seen.insert(segment.local_id),
+        };
         first_bytes[first_byte] = length;
-        if first_byte == 0 || !is_as_long || !seen.insert(segment.local_id) {
+        if first_byte == 0 || !is_as_long || is_seen {
             return false;
         }
     }

@@ -65,7 +65,7 @@ impl Table {
             0 => Cow::from(body),
             _ => packed::unpack(body).or_else(|what| cursor.error(what))?,
         };
-        let mut parser = Parser::new(&body, version);
+        let mut parser = Parser::new(&body, version, extent);
         parser.table.oracle = flags & flag::ORACLE != 0;
         parser.table.calls = flags & flag::CALLS != 0;
         parser.table.order = flags & flag::ORDER != 0;
@@ -114,6 +114,9 @@ pub(super) struct Parser<'a> {
     pub(super) lengths: Lengths,
     /// The format's.
     version: u16,
+    pub(super) extent: Extent,
+    /// Those of the segment that is being read, if only they are kept.
+    pub(super) roots: Vec<Operation>,
     /// The window of the function whose segment is being read.
     pub(super) window: u32,
     /// Loops around the operation that is being read.
@@ -121,12 +124,14 @@ pub(super) struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    pub(super) fn new(bytes: &'a [u8], version: u16) -> Self {
+    pub(super) fn new(bytes: &'a [u8], version: u16, extent: Extent) -> Self {
         Parser {
             cursor: Cursor::new(bytes),
             table: Table::default(),
             lengths: Lengths::default(),
             version,
+            extent,
+            roots: Vec::new(),
             window: 0,
             loop_depth: 0,
         }

@@ -1,6 +1,6 @@
 //! Decodes [`CodeNames`].
 
-use super::parse::Parser;
+use super::parse::{Extent, Parser};
 use super::*;
 
 type Result<T> = std::result::Result<T, TableError>;
@@ -8,7 +8,7 @@ type Result<T> = std::result::Result<T, TableError>;
 impl CodeNames {
     /// Reads the payload of a chunk of names.
     pub fn parse(bytes: &[u8]) -> Result<CodeNames> {
-        let mut parser = Parser::new(bytes, crate::FORMAT_VERSION);
+        let mut parser = Parser::new(bytes, crate::FORMAT_VERSION, Extent::Whole);
         parser.strings()?;
         parser.locations()?;
         parser.structures()?;

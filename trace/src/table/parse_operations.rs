@@ -1,7 +1,7 @@
 //! A segment's operations.
 
 use super::operation::{OperationCode, PACKED_BIT, SIGN_BIT};
-use super::parse::Parser;
+use super::parse::{Extent, Parser};
 use super::*;
 use crate::{Synchronisation, ValueForm, ValueShape, MAX_VALUE_BITS};
 
@@ -28,16 +28,27 @@ impl Parser<'_> {
                 "an expression of {terms} terms, more than the table has room for"
             ));
         }
-        let term = |_| {
-            Ok(Term {
-                register: self.register(registers)?,
-                scale: self.cursor.svarint("scale")?,
-            })
+        let terms = match self.extent {
+            Extent::Whole => (0..terms).map(|_| self.term(registers)).collect::<Result<_>>()?,
+            // Memory for what is dropped at once would take as long as reading it.
+            Extent::Records => {
+                for _ in 0..terms {
+                    self.term(registers)?;
+                }
+                Box::default()
+            }
         };
         Ok(Expression {
             symbol,
             constant,
-            terms: (0..terms).map(term).collect::<Result<_>>()?,
+            terms,
+        })
+    }
+
+    fn term(&mut self, registers: u32) -> Result<Term> {
+        Ok(Term {
+            register: self.register(registers)?,
+            scale: self.cursor.svarint("scale")?,
         })
     }
 
@@ -62,14 +73,14 @@ impl Parser<'_> {
 
     /// Reads operations and keeps the roots, which stand outside of loops.
     pub(super) fn roots(&mut self, registers: u32) -> Result<Vec<Operation>> {
-        let mut roots = Vec::new();
         for _ in 0..self.cursor.count(1, "operations")? {
             let operation = self.operation(registers)?;
             if matches!(operation, Operation::Root { .. }) {
-                roots.push(operation);
+                self.roots.push(operation);
             }
         }
-        Ok(roots)
+        // As long as there are roots: most segments have one or two.
+        Ok(self.roots.drain(..).collect())
     }
 
     /// A value stands after its access, and no other access between.
