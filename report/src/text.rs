@@ -99,8 +99,8 @@ impl TextStyle {
     }
 
     /// Names tables that aren't shown, and says why.
-    fn note_on<'t>(&self, why: &str, titles: impl Iterator<Item = &'t str>) -> Option<String> {
-        let titles: Vec<&str> = titles.collect();
+    fn note_on(&self, why: &str, titles: impl Iterator<Item = impl Into<String>>) -> Option<String> {
+        let titles: Vec<String> = titles.map(Into::into).collect();
         let note = format!("({why}: {})", printable(&readable(&titles.join(", "))));
         (!titles.is_empty()).then(|| self.paragraph(DIM, &note))
     }
@@ -257,10 +257,16 @@ fn text_column(table: &Table, column: Column, ranking: Option<&str>) -> TextColu
     }
 }
 
-/// What the rows of a table are, without the order that they would have: `Structures` of `Structures by L2 misses`.
-fn subject(title: &str) -> &str {
+/// What the rows of a table are, without the order that they would have: `Structures` of `Structures by L2 misses`, and
+/// `Lines (6 unchanged)` of `Lines by change of bytes; 6 unchanged`.
+fn subject(title: &str) -> String {
+    let (title, rest) = title.split_once("; ").unwrap_or((title, ""));
     let (title, _) = title.split_once(" by ").unwrap_or((title, ""));
-    title.split(',').next().unwrap_or(title)
+    let title = title.split(',').next().unwrap_or(title);
+    match rest {
+        "" => title.to_owned(),
+        rest => format!("{title} ({rest})"),
+    }
 }
 
 /// What rows are ranked by, if the title of their table says so: `Structures by L2 misses, 5 of 7`.
@@ -410,14 +416,14 @@ node, \"x\"     7         12                -
             answer: "the answer".into(),
             warnings: Vec::new(),
             tables: vec![
-                empty("fields", "Fields by hand-overs"),
+                empty("fields", "Fields by change of L1 misses; 3 unchanged"),
                 empty("places", "Places between which lines go, by hand-overs"),
                 empty("trace", "Trace"),
             ],
         };
         assert_eq!(
             PLAIN.report(&report),
-            "the answer\n\n(empty: Fields, Places between which lines go, Trace)\n"
+            "the answer\n\n(empty: Fields (3 unchanged), Places between which lines go, Trace)\n"
         );
     }
 
