@@ -6,7 +6,7 @@
 //! allocator's regions count if blocks filled half of them.
 
 use std::collections::hash_map::Entry;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
 
@@ -64,8 +64,8 @@ struct Memory {
     has_others: bool,
     /// Regions, by their number.
     touched: HashMap<u64, Touched>,
-    /// Regions that lay in one block.
-    whole: Vec<u64>,
+    /// Regions that lay in one block: the first one, and the first one after them.
+    whole: HashSet<(u64, u64)>,
 }
 
 impl Memory {
@@ -78,7 +78,7 @@ impl Memory {
         }
         if bytes >= HUGE_PAGE_BYTES {
             self.whole
-                .extend(start.div_ceil(HUGE_PAGE_BYTES)..end / HUGE_PAGE_BYTES);
+                .insert((start.div_ceil(HUGE_PAGE_BYTES), end / HUGE_PAGE_BYTES));
         } else if bytes > 0 {
             for page in start >> SMALL_PAGE_SHIFT..=(end - 1) >> SMALL_PAGE_SHIFT {
                 let (region, page) = (page / SMALL_PAGES as u64, page as usize % SMALL_PAGES);
@@ -104,7 +104,7 @@ impl Memory {
     }
 
     fn huge_pages(self) -> HugePages {
-        let whole = self.whole.into_iter();
+        let whole = self.whole.into_iter().map(|(first, end)| first..end);
         if self.heaps.is_empty() && self.has_others {
             let is_filled = |pages: &Touched| {
                 let filled: u32 = pages.iter().map(|word| word.count_ones()).sum();
@@ -112,14 +112,16 @@ impl Memory {
             };
             let filled = self.touched.into_iter().filter(|(_, pages)| is_filled(pages));
             return HugePages {
-                regions: whole.chain(filled.map(|(region, _)| region)).collect(),
+                regions: whole
+                    .chain(filled.map(|(region, _)| region..region + 1))
+                    .collect(),
                 way: HugePageWay::OwnAllocator,
             };
         }
         let of_heap =
             |(start, end): (u64, u64)| start.div_ceil(HUGE_PAGE_BYTES)..end.div_ceil(HUGE_PAGE_BYTES);
         HugePages {
-            regions: whole.chain(self.heaps.into_values().flat_map(of_heap)).collect(),
+            regions: whole.chain(self.heaps.into_values().map(of_heap)).collect(),
             way: HugePageWay::CLibrary,
         }
     }
@@ -185,7 +187,7 @@ mod tests {
     const HEAP: u64 = 0x5555_5555_9000;
     const MAPPED: u64 = 0x7fff_e000_0000;
 
-    fn count(blocks: &[(u64, u64, bool)]) -> (usize, HugePageWay) {
+    fn count(blocks: &[(u64, u64, bool)]) -> (u64, HugePageWay) {
         let mut memory = Memory::default();
         for &(start, bytes, is_in_heap) in blocks {
             memory.begin(1, start, bytes, Some(is_in_heap));
@@ -208,6 +210,12 @@ mod tests {
         let unaligned = MAPPED + 4096 + 16;
         assert_eq!(count(&[(unaligned, 5 << 20, false)]), (1, HugePageWay::CLibrary));
         assert_eq!(count(&[(MAPPED, 4 << 20, false)]), (2, HugePageWay::CLibrary));
+    }
+
+    #[test]
+    fn a_block_of_any_size_takes_no_memory() {
+        let all = u64::MAX / HUGE_PAGE_BYTES;
+        assert_eq!(count(&[(0, u64::MAX, false); 2]), (all, HugePageWay::CLibrary));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The pages into which the system divides the addresses of a program.
 
-use std::collections::HashSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 const HUGE_SHIFT: u32 = 21;
@@ -11,28 +11,40 @@ const ADDRESS_BITS: u32 = 47;
 /// Only the numbers of huge pages have this bit, below which they fit. Entries of TLBs have room for it.
 const HUGE: u64 = 1 << 60;
 
-/// Memory that is in huge pages, the same in all processes: addresses over [`HUGE_PAGE_BYTES`].
+/// Memory that is in huge pages, the same in all processes: addresses over [`HUGE_PAGE_BYTES`], in ascending ranges that
+/// don't touch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct HugeRegions(Arc<HashSet<u64>>);
+pub struct HugeRegions(Arc<Vec<Range<u64>>>);
 
 impl HugeRegions {
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    pub fn count(&self) -> usize {
-        self.0.len()
+    pub fn count(&self) -> u64 {
+        self.0.iter().map(|range| range.end - range.start).sum()
     }
 
     fn holds(&self, address: u64) -> bool {
         let within = address & ((1 << ADDRESS_BITS) - 1);
-        self.0.contains(&(within >> HUGE_SHIFT))
+        let region = within >> HUGE_SHIFT;
+        let next = self.0.partition_point(|range| range.end <= region);
+        self.0.get(next).is_some_and(|range| range.contains(&region))
     }
 }
 
-impl FromIterator<u64> for HugeRegions {
-    fn from_iter<I: IntoIterator<Item = u64>>(regions: I) -> HugeRegions {
-        HugeRegions(Arc::new(regions.into_iter().collect()))
+impl FromIterator<Range<u64>> for HugeRegions {
+    fn from_iter<I: IntoIterator<Item = Range<u64>>>(ranges: I) -> HugeRegions {
+        let mut ranges: Vec<Range<u64>> = ranges.into_iter().filter(|range| !range.is_empty()).collect();
+        ranges.sort_unstable_by_key(|range| range.start);
+        ranges.dedup_by(|range, before| {
+            let touches = range.start <= before.end;
+            if touches {
+                before.end = before.end.max(range.end);
+            }
+            touches
+        });
+        HugeRegions(Arc::new(ranges))
     }
 }
 
@@ -93,7 +105,9 @@ mod tests {
 
     #[test]
     fn huge_pages_stand_among_others() {
-        let pages = Pages::new(4096, [1, 2].into_iter().collect());
+        let huge: HugeRegions = [7..9, 2..3, 5..5, 1..2].into_iter().collect();
+        assert_eq!(huge.count(), 4);
+        let pages = Pages::new(4096, huge);
         let found: Vec<Page> = pages
             .between(HUGE_PAGE_BYTES - 8192, 3 * HUGE_PAGE_BYTES + 1)
             .collect();
