@@ -30,10 +30,13 @@ use overlap::Overlap;
 use rounds::{rounded, Rounds};
 use tlb::Tlb;
 
-/// Bytes of memory that are used, over those of the last cache, if there is room; and at least.
+/// Bytes of memory that are used, over those of the last cache, if there is room.
 const TIMES_LAST_CACHE: u64 = 8;
-const LEAST_TIMES_LAST_CACHE: u64 = 4;
+/// Memory is visited in order, from part to part. So of twice the last cache, next to nothing is there when its turn comes again.
+const ENOUGH_TIMES_LAST_CACHE: u64 = 2;
 const LEAST_MEMORY_BYTES: u64 = 64 << 20;
+/// More than that would take long to prepare; a cache that is larger than an eighth of it is measured with less than eight times its size.
+const USUAL_MOST_BYTES: u64 = 1 << 30;
 /// The order of the pointers takes four bytes for each of 128.
 const WITH_ORDER: f64 = 1.0 + 4.0 / 128.0;
 const SPEED_ROUNDS: usize = 60;
@@ -122,6 +125,7 @@ impl Bench {
             bytes_before = Some(cache.size_bytes);
         }
         levels.push(Level::memory(memory_bytes as usize)?);
+        let notes = [note_on_pages(), note_on_memory(memory_bytes, last_bytes)];
         let transfers = pinned::partners(home, &allowed)
             .into_iter()
             .map(|partner| (partner, Rounds::default()));
@@ -133,7 +137,7 @@ impl Bench {
             addition: Rounds::default(),
             fault: Rounds::default(),
             transfers: transfers.collect(),
-            notes: note_on_pages().into_iter().collect(),
+            notes: notes.into_iter().flatten().collect(),
         })
     }
 
@@ -261,10 +265,25 @@ fn note_on_pages() -> Option<String> {
     })
 }
 
+/// What to say if so little memory was measured that the last cache may have held some of it.
+fn note_on_memory(bytes: u64, last_cache_bytes: u64) -> Option<String> {
+    (bytes < ENOUGH_TIMES_LAST_CACHE * last_cache_bytes).then(|| {
+        format!(
+            "memory: {} MiB were measured, for there is no room for twice the last cache, of {} MiB: \
+             memory may be slower than the figures say",
+            bytes >> 20,
+            last_cache_bytes >> 20
+        )
+    })
+}
+
 /// Bytes of memory to measure, if all buffers together may have so many.
 fn memory_bytes(last_cache_bytes: u64, others_bytes: u64, allowed_bytes: u64) -> Result<u64, CostsError> {
-    let wanted = (TIMES_LAST_CACHE * last_cache_bytes).max(LEAST_MEMORY_BYTES);
-    let least = (LEAST_TIMES_LAST_CACHE * last_cache_bytes).max(LEAST_MEMORY_BYTES);
+    let usual = (TIMES_LAST_CACHE * last_cache_bytes).min(USUAL_MOST_BYTES);
+    let wanted = usual
+        .max(ENOUGH_TIMES_LAST_CACHE * last_cache_bytes)
+        .max(LEAST_MEMORY_BYTES);
+    let least = last_cache_bytes.max(LEAST_MEMORY_BYTES);
     let left = (allowed_bytes.saturating_sub(others_bytes) as f64 / WITH_ORDER) as u64;
     match left >= least {
         true => Ok(wanted.min(left)),
@@ -304,10 +323,26 @@ mod tests {
     fn buffers_keep_within_what_is_allowed() {
         let (cache, others) = (32 << 20, 100 << 20);
         assert_eq!(memory_bytes(cache, others, 1 << 30).unwrap(), 256 << 20);
-        let tight = memory_bytes(cache, others, 300 << 20).unwrap();
-        assert!(tight >= 4 * cache && tight < 200 << 20, "{tight}");
+        let tight = memory_bytes(cache, others, 200 << 20).unwrap();
+        assert!(tight >= 3 * cache && tight < 100 << 20, "{tight}");
+        assert_eq!(note_on_memory(tight, cache), None);
         assert_eq!(memory_bytes(1 << 20, 0, 1 << 30).unwrap(), LEAST_MEMORY_BYTES);
-        let error = memory_bytes(cache, others, 200 << 20).unwrap_err().to_string();
-        assert!(error.contains("only 209715200 may be used"), "{error}");
+        let error = memory_bytes(cache, others, 150 << 20).unwrap_err().to_string();
+        assert!(error.contains("only 157286400 may be used"), "{error}");
+    }
+
+    #[test]
+    fn a_large_cache_is_measured_with_as_much_memory_as_there_is() {
+        let (cache, others) = (300 << 20, 330 << 20);
+        assert_eq!(memory_bytes(cache, others, 6 << 30).unwrap(), 1 << 30);
+        let huge = 1152 << 20;
+        assert_eq!(memory_bytes(huge, others, 6 << 30).unwrap(), 2 * huge);
+        let little = memory_bytes(cache, others, 800 << 20).unwrap();
+        assert!((cache..2 * cache).contains(&little), "{little}");
+        let note = note_on_memory(little, cache).unwrap();
+        assert!(
+            note.contains("no room for twice the last cache, of 300 MiB"),
+            "{note}"
+        );
     }
 }
