@@ -249,6 +249,7 @@ fn costs_of(costs: &MemoryCosts, simulated: &Caches) -> Costs {
         wrong_branch_ns: WRONG_BRANCH_CYCLES / costs.ghz,
         window: costs.window.into(),
         ghz: costs.ghz,
+        forward_ns: costs.forward_ns,
         instruction_ns: 1.0 / (costs.width * INSTRUCTIONS_PER_ADDITION * costs.ghz),
     }
 }

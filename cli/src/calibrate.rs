@@ -223,6 +223,7 @@ fn core(calibration: &Calibration) -> Table {
             measured_as: "",
         },
         figure("fault_ns", costs.fault_ns, "ns", "fault_ns"),
+        figure("forward_ns", costs.forward_ns, "ns", "forward_ns"),
         Figure {
             name: "transfer_ns",
             value: costs.transfer_ns,

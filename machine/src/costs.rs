@@ -20,6 +20,8 @@ pub struct MemoryCosts {
     pub tlb: TlbCosts,
     /// The first access to a page, which the system then provides.
     pub fault_ns: f64,
+    /// From where a value to be stored is known until a load of the same word has it.
+    pub forward_ns: f64,
     /// Time until a core has a line that another core has just written; none with one core.
     pub transfer_ns: Option<f64>,
     /// Independent misses to memory that overlap in one core.
@@ -32,6 +34,9 @@ pub struct MemoryCosts {
 
 /// The first access to a page of a system that isn't known: about what Linux takes on a processor of its own.
 pub const DEFAULT_FAULT_NS: f64 = 250.0;
+
+/// From a store to a load of the same word, if that isn't known: Intel's and AMD's manuals say 4 to 5, up to 8 on AMD's Zen 2.
+pub const DEFAULT_FORWARD_CYCLES: f64 = 4.0;
 
 /// What a level of the caches costs, or memory.
 #[derive(Debug, Clone, PartialEq)]
@@ -168,6 +173,7 @@ impl MemoryCosts {
             Bounds("tlb: walk_ns".into(), self.tlb.walk_ns, 0.0, MOST_NS),
             Bounds("tlb: most_walks".into(), self.tlb.most_walks.into(), 1.0, 64.0),
             Bounds("fault_ns".into(), self.fault_ns, 0.0, MOST_NS),
+            Bounds("forward_ns".into(), self.forward_ns, 0.0, MOST_NS),
         ];
         for level in &self.levels {
             let (found, size) = (level.found_bytes, level.size_bytes.unwrap_or_default());

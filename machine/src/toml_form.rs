@@ -6,7 +6,10 @@ use std::fmt::Write as _;
 use serde::Deserialize;
 
 use crate::calibration::{Calibration, Measured};
-use crate::costs::{LevelCosts, MemoryCosts, TlbCosts, DEFAULT_FAULT_NS, DEFAULT_WALKS, DEFAULT_WINDOW};
+use crate::costs::{
+    LevelCosts, MemoryCosts, TlbCosts, DEFAULT_FAULT_NS, DEFAULT_FORWARD_CYCLES, DEFAULT_WALKS,
+    DEFAULT_WINDOW,
+};
 use crate::error::CostsError;
 
 #[derive(Deserialize)]
@@ -19,6 +22,7 @@ struct Document {
     most_misses: u32,
     transfer_ns: Option<f64>,
     fault_ns: Option<f64>,
+    forward_ns: Option<f64>,
     tlb: TlbTable,
     level: Vec<LevelTable>,
     measured: Option<MeasuredTable>,
@@ -76,7 +80,11 @@ impl MemoryCosts {
             self.window,
             self.most_misses
         );
-        let _ = writeln!(text, "fault_ns = {:?}", self.fault_ns);
+        let _ = writeln!(
+            text,
+            "fault_ns = {:?}\nforward_ns = {:?}",
+            self.fault_ns, self.forward_ns
+        );
         if let Some(transfer) = self.transfer_ns {
             let _ = writeln!(text, "transfer_ns = {transfer:?}");
         }
@@ -122,6 +130,10 @@ impl Calibration {
             tlb: document.tlb.costs(),
             transfer_ns: document.transfer_ns,
             fault_ns: document.fault_ns.unwrap_or(DEFAULT_FAULT_NS),
+            // A frequency of 0 is refused below.
+            forward_ns: document
+                .forward_ns
+                .unwrap_or(DEFAULT_FORWARD_CYCLES / document.ghz),
             most_misses: document.most_misses,
             window: document.window.unwrap_or(DEFAULT_WINDOW),
             width: document.width,
@@ -231,6 +243,7 @@ mod tests {
                 entries: Some([72, 3072]),
             },
             fault_ns: 640.5,
+            forward_ns: 1.25,
             transfer_ns: Some(50.5),
             most_misses: 12,
             window: 224,
@@ -247,6 +260,8 @@ mod tests {
             ..costs.clone()
         };
         assert_eq!(MemoryCosts::from_toml(&one_core.to_toml()).unwrap(), one_core);
+        let older = MemoryCosts::from_toml(&costs.to_toml().replace("forward_ns = 1.25\n", "")).unwrap();
+        assert!((older.forward_ns - DEFAULT_FORWARD_CYCLES / 3.0).abs() < 1e-9);
         let calibration = Calibration {
             costs,
             measured: Some(Measured {
@@ -328,6 +343,11 @@ mod tests {
             ),
             ("name = \"memory\"", "name = \"\"", "\"\" is no name"),
             ("name = \"memory\"", "name = \"\\u001b[2J\"", "is no name"),
+            (
+                "forward_ns = 1.25",
+                "forward_ns = -1",
+                "forward_ns = -1; expected 0",
+            ),
             ("[tlb]", "[tlb]\nthird = 1", "unknown field `third`"),
         ] {
             assert!(good.contains(part), "{part}");

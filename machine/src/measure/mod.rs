@@ -5,6 +5,7 @@ mod chase;
 mod core_speed;
 mod entries;
 mod fault;
+mod forward;
 mod level;
 mod overlap;
 mod pinned;
@@ -99,6 +100,7 @@ struct Bench {
     cycle: Rounds,
     addition: Rounds,
     fault: Rounds,
+    forward: Rounds,
     /// By partner.
     transfers: Vec<(usize, Rounds)>,
     notes: Vec<String>,
@@ -136,6 +138,7 @@ impl Bench {
             cycle: Rounds::default(),
             addition: Rounds::default(),
             fault: Rounds::default(),
+            forward: Rounds::default(),
             transfers: transfers.collect(),
             notes: notes.into_iter().flatten().collect(),
         })
@@ -151,6 +154,7 @@ impl Bench {
         let rounds = |time: fn() -> f64| (0..SPEED_ROUNDS).map(|_| time()).collect();
         self.cycle.add(rounds(ns_per_dependent_addition));
         self.addition.add(rounds(ns_per_independent_addition));
+        self.forward.add(rounds(forward::ns_per_turn));
         tell("caches");
         let (memory, caches) = self.levels.split_last_mut().expect("memory is a level");
         caches.iter_mut().for_each(Level::pass);
@@ -196,6 +200,8 @@ impl Bench {
             levels: ordered(self.level_costs()?),
             tlb: self.tlb.costs()?,
             fault_ns: rounded(self.fault.value()?),
+            // The instruction between load and store takes a cycle.
+            forward_ns: rounded((self.forward.value()? - cycle_ns).max(0.0)),
             transfer_ns: self.transfer().and_then(Rounds::value).map(rounded),
             most_misses: self.overlap.most_misses(self.levels.last()?.latency_ns()?)?,
             window: window(),
@@ -233,6 +239,7 @@ impl Bench {
             ("ghz", &self.cycle),
             ("width", &self.addition),
             ("fault_ns", &self.fault),
+            ("forward_ns", &self.forward),
         ]
         .map(|(name, rounds)| (name.to_owned(), rounds));
         let transfer = self.transfer().map(|rounds| ("transfer_ns".to_owned(), rounds));

@@ -9,6 +9,9 @@ from ..support import tools
 
 SOURCE = tools.ROOT / "tests" / "programs" / "time_known.c"
 STEPS = 4 << 16
+COUNTS = 1 << 16
+# From a store to a load of its word.
+FORWARD_NS = 6
 MEMORY_NS = 100
 MOST_MISSES = 10
 # Its last cache has an eighth of what the program walks through. Translations and new pages cost nothing.
@@ -19,6 +22,7 @@ width = 4.0
 window = 400
 most_misses = {MOST_MISSES}
 fault_ns = 0.0
+forward_ns = {FORWARD_NS}.0
 transfer_ns = 50.0
 [tlb]
 second_level_ns = 0.0
@@ -77,6 +81,13 @@ class Time(unittest.TestCase):
     def test_independent_loads_overlap_as_far_as_there_are_buffers(self):
         cycles, least = self.functions()["gather"]["cycles"], STEPS * MEMORY_NS / MOST_MISSES
         self.assertTrue(0.85 * least <= cycles <= 1.1 * least, cycles)
+
+    def test_a_counter_in_memory_takes_a_store_and_a_load_for_each_turn(self):
+        functions = self.functions()
+        one, many = (functions[f"count_in_{of}"]["cycles"] / COUNTS for of in ("one", "many"))
+        # The addition takes a cycle.
+        self.assertAlmostEqual(one, FORWARD_NS + 1, delta=0.2)
+        self.assertLess(many, 3)
 
     def test_rows_are_ranked_by_cycles_and_add_up(self):
         found = self.report("--by", "line,function,thread")

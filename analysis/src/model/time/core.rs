@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use super::branches::Branches;
 use super::costs::{Costs, NewPages, AHEAD, SERVING};
 use super::detours::Detours;
+use super::forwarding::Forwarding;
 
 /// Stores that wait for their lines, at most; more hold up the program. Intel's Skylake has 56, AMD's Zen 3 64.
 const STORES: usize = 56;
@@ -48,6 +49,8 @@ pub(super) enum Kind {
 pub(super) struct Served {
     /// The number of the first line.
     pub line: u64,
+    /// The number of the first word of eight bytes.
+    pub word: u64,
     /// The farthest level from which a line came; 0 for the first.
     pub level: usize,
     /// Lines that each level gave.
@@ -105,6 +108,7 @@ pub(super) struct Core {
     on_their_way: Vec<(u64, f64)>,
     /// When each store that waits has its line; they write in their order.
     stores: VecDeque<f64>,
+    forwarding: Forwarding,
     /// Those over which lines come from each level.
     paths: [Turns; SERVING],
 }
@@ -126,6 +130,7 @@ impl Core {
             walks: Turns::default(),
             on_their_way: vec![(0, 0.0); ON_THEIR_WAY],
             stores: VecDeque::new(),
+            forwarding: Forwarding::default(),
             paths: [Turns::default(); SERVING],
         }
     }
@@ -173,10 +178,18 @@ impl Core {
             Some(arrives) => arrives.max(ready + costs.latency_ns[0]),
             None => self.serve(costs, served, self.entered, ready, memory),
         };
+        let done = match work.kind {
+            Kind::Load => self.forwarding.load(served.word, ready, done),
+            _ => done,
+        };
         let before = self.ended;
         self.ended = match work.kind {
             Kind::Store => {
-                self.store(done);
+                let written = self.store(done);
+                let cycle_ns = 1.0 / costs.ghz;
+                let entered = self.entered;
+                self.forwarding
+                    .store(served.word, entered, written, cycle_ns, costs.forward_ns);
                 (before + own_ns).max(self.entered)
             }
             Kind::Load => (before + own_ns).max(done),
@@ -297,13 +310,16 @@ impl Core {
     }
 
     /// A store leaves the window at once, and waits elsewhere for its line and its turn.
-    fn store(&mut self, done: f64) {
+    /// Returns when it has written.
+    fn store(&mut self, done: f64) -> f64 {
         let turn = self.stores.back().copied().unwrap_or_default();
-        self.stores.push_back(done.max(turn));
+        let written = done.max(turn);
+        self.stores.push_back(written);
         if self.stores.len() > STORES {
             let oldest = self.stores.pop_front().unwrap_or_default();
             self.full_until = self.full_until.max(oldest);
         }
+        written
     }
 }
 
@@ -338,6 +354,7 @@ mod tests {
             ghz: 1.0,
             wrong_branch_ns: 15.0,
             instruction_ns: 1.0,
+            forward_ns: 4.0,
         }
     }
 
@@ -507,6 +524,57 @@ mod tests {
         assert!((few - 80.0).abs() < 1.0, "{few}");
         let many = time(10_000, &store, &from(MEMORY));
         assert!((many / 10_000.0 - 10.0).abs() < 0.5, "{many}");
+    }
+
+    #[test]
+    fn a_counter_in_memory_is_a_chain() {
+        let step = |words: u64| {
+            let (costs, mut core) = (costs(), Core::new(2, 1));
+            let mut sum = 0.0;
+            for round in 0..1000 {
+                let word = Served {
+                    word: 8 + round % words,
+                    ..from(0)
+                };
+                sum += core.access(&costs, &load(&[], 1.0), &word, MEMORY);
+                let store = Work {
+                    site: 1,
+                    kind: Kind::Store,
+                    ..load(&[], 1.0)
+                };
+                sum += core.access(&costs, &store, &word, MEMORY);
+            }
+            sum / 1000.0
+        };
+        // An addition, and from the store to the load.
+        assert!((step(1) - 5.0).abs() < 0.1, "{}", step(1));
+        assert!((step(100) - 2.0).abs() < 0.1, "{}", step(100));
+    }
+
+    #[test]
+    fn a_stored_value_needs_no_line() {
+        let (costs, mut core) = (costs(), Core::new(2, 1));
+        let far = Served {
+            word: 8,
+            line: 1,
+            ..from(MEMORY)
+        };
+        let near = Served {
+            level: 0,
+            lines: [0; SERVING],
+            ..far
+        };
+        let store = Work {
+            kind: Kind::Store,
+            ..load(&[], 1.0)
+        };
+        core.access(&costs, &store, &far, MEMORY);
+        let again = core.access(&costs, &load(&[], 1.0), &near, MEMORY);
+        assert!(again < 10.0, "{again}");
+        // Another word of the line waits for it.
+        let other = Served { word: 9, ..near };
+        let waits = core.access(&costs, &load(&[], 1.0), &other, MEMORY);
+        assert!(waits > 80.0, "{waits}");
     }
 
     #[test]

@@ -34,6 +34,8 @@ pub struct Costs {
     pub ghz: f64,
     /// Time per instruction of code that waits for nothing.
     pub instruction_ns: f64,
+    /// From where a value to be stored is known until a load of the same word has it.
+    pub forward_ns: f64,
 }
 
 /// Pages that nobody accessed before.

@@ -6,6 +6,7 @@ mod branches;
 mod core;
 mod costs;
 mod detours;
+mod forwarding;
 mod sites;
 
 use std::collections::btree_map::Entry;
@@ -302,12 +303,14 @@ impl CoreRun<'_> {
         let changes = levels.simulator.changes();
         let changed = changes != levels.seen_changes;
         let line = access.address / levels.line_bytes;
+        let word = access.address / 8;
         let served = match changed || levels.outcome.misses[0] > 0 {
             true => {
                 levels.seen_changes = changes;
                 let new_pages = levels.new_pages(&access);
                 let mut served = Served {
                     line,
+                    word,
                     new_pages,
                     ..levels.served(self.costs, self.memory)
                 };
@@ -318,6 +321,7 @@ impl CoreRun<'_> {
             }
             false => Served {
                 line,
+                word,
                 ..Served::default()
             },
         };
