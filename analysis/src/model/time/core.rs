@@ -27,6 +27,8 @@ pub(super) struct Work<'w> {
     pub waits: f64,
     /// Sites whose loads the address follows from.
     pub loads: &'w [u32],
+    /// Whether its own loads are among them, perhaps through other sites: a walk, or a search.
+    pub is_walk: bool,
     /// The type whose pointer gave the address, if it came from another function.
     pub pointer: Option<u32>,
     /// The type that the loaded pointer points to.
@@ -71,6 +73,8 @@ pub(super) struct Served {
 /// A loaded value: where its load stands in the program's order, and when it arrived.
 #[derive(Debug, Clone, Copy, Default)]
 struct Value {
+    /// The word that was loaded.
+    word: u64,
     position: f64,
     arrived: f64,
     /// When it arrived for code that was executed in vain after a branch.
@@ -81,6 +85,13 @@ struct Value {
 /// law), whenever each begins and ends.
 #[derive(Debug, Clone, Copy, Default)]
 struct Turns(f64);
+
+/// Where a walk began, and the step that came before it began there again. Words; 0 is none.
+#[derive(Debug, Clone, Copy, Default)]
+struct Beginning {
+    at: u64,
+    before: u64,
+}
 
 #[derive(Debug, Clone)]
 pub(super) struct Core {
@@ -100,6 +111,8 @@ pub(super) struct Core {
     condition: f64,
     /// The value of each site's last load.
     arrived: Vec<Value>,
+    /// Where the walk of each site began.
+    beginnings: Vec<Beginning>,
     /// The last pointer to each type.
     pointers: Vec<Value>,
     misses: Turns,
@@ -125,6 +138,7 @@ impl Core {
             detours: Detours::default(),
             condition: 0.0,
             arrived: vec![Value::default(); sites],
+            beginnings: vec![Beginning::default(); sites],
             pointers: vec![Value::default(); types],
             misses: Turns::default(),
             walks: Turns::default(),
@@ -140,6 +154,8 @@ impl Core {
         self.branches.make_room(sites);
         self.arrived
             .resize(sites.max(self.arrived.len()), Value::default());
+        self.beginnings
+            .resize(sites.max(self.beginnings.len()), Beginning::default());
         self.pointers
             .resize(types.max(self.pointers.len()), Value::default());
     }
@@ -168,9 +184,14 @@ impl Core {
         if served.new_pages.count() > 0 {
             self.stop_for(served.new_pages.fault_ns(costs, memory));
         }
-        let ready = self.ready(work, served.level == 0, self.entered, |value| value.arrived);
+        let from = self.follows_from(work, served.level == 0);
+        let from = match work.is_walk && self.beginnings[work.site].begins_anew(served.word, from.word) {
+            true => Value::default(),
+            false => from,
+        };
+        let ready = self.entered.max(from.arrived);
         let in_vain = detour.and_then(|detour| {
-            let ready = self.ready(work, served.level == 0, detour.now, |value| value.in_vain);
+            let ready = detour.now.max(from.in_vain);
             (ready < detour.until).then(|| self.serve(costs, served, detour.now, ready, memory))
         });
         let done = match in_vain {
@@ -201,6 +222,7 @@ impl Core {
         };
         if matches!(work.kind, Kind::Load | Kind::Atomic) {
             let value = Value {
+                word: served.word,
                 position: self.position,
                 arrived: done,
                 in_vain: in_vain.unwrap_or(done),
@@ -246,17 +268,16 @@ impl Core {
         self.entered = (self.entered + own_ns).max(self.full_until);
     }
 
-    /// When the address is known to an instruction that entered then. Of several loads it follows from the last one: the others are those of other ways to the
+    /// The value that the address follows from: of several loads the last one, for the others are those of other ways to the
     /// access, or came long before. A pointer from another function is waited for where its line is: what is near was
     /// accessed by that pointer before.
     #[inline(always)]
-    fn ready(&self, work: &Work, is_near: bool, entered: f64, arrived: fn(&Value) -> f64) -> f64 {
+    fn follows_from(&self, work: &Work, is_near: bool) -> Value {
         let loads = work.loads.iter().map(|&load| self.arrived[load as usize]);
         let pointer = work.pointer.filter(|_| !is_near);
         let pointer = pointer.map(|pointed_to| self.pointers[pointed_to as usize]);
         let last = |one: Value, other: Value| if other.position > one.position { other } else { one };
-        let value = loads.chain(pointer).fold(Value::default(), last);
-        entered.max(arrived(&value))
+        loads.chain(pointer).fold(Value::default(), last)
     }
 
     #[inline(always)]
@@ -323,6 +344,23 @@ impl Core {
     }
 }
 
+impl Beginning {
+    /// Whether a step at that word is the first of another walk, which waits for no step of the last one: searches begin where
+    /// the first one did, and come from unlike ends. A ring is at its first word after the same step each time.
+    #[inline(always)]
+    fn begins_anew(&mut self, word: u64, before: u64) -> bool {
+        if self.at == 0 {
+            self.at = word;
+        }
+        if self.at != word {
+            return false;
+        }
+        let anew = self.before != before;
+        self.before = before;
+        anew
+    }
+}
+
 impl Turns {
     /// Takes a turn of `ns`, of which `most` can be at once, and returns when it can begin. Turns are given in program
     /// order, from `now` on: what waits for an address takes its turn all the same.
@@ -364,6 +402,7 @@ mod tests {
             instructions,
             waits: 0.0,
             loads,
+            is_walk: false,
             pointer: None,
             loads_pointer_to: None,
             kind: Kind::Load,
@@ -575,6 +614,33 @@ mod tests {
         let other = Served { word: 9, ..near };
         let waits = core.access(&costs, &load(&[], 1.0), &other, MEMORY);
         assert!(waits > 80.0, "{waits}");
+    }
+
+    #[test]
+    fn a_search_that_begins_where_the_first_one_did_doesnt_wait_for_the_last_one() {
+        let each = |word: fn(u64) -> u64| {
+            let (costs, mut core) = (costs(), Core::new(1, 1));
+            let walk = Work {
+                is_walk: true,
+                ..load(&[0], 2.0)
+            };
+            let step = |step| {
+                let served = Served {
+                    word: word(step),
+                    ..from(MEMORY)
+                };
+                core.access(&costs, &walk, &served, MEMORY)
+            };
+            (0..1000).map(step).sum::<f64>() / 1000.0
+        };
+        // Four steps in a search; ten searches are in the window.
+        let searches = each(|step| match step % 4 {
+            0 => 1,
+            _ => 2 + step,
+        });
+        assert!((9.0..15.0).contains(&searches), "{searches}");
+        let ring = each(|step| 1 + step % 4);
+        assert!((ring - 100.0).abs() < 2.0, "{ring}");
     }
 
     #[test]

@@ -14,6 +14,8 @@ const USUAL_INSTRUCTIONS: f64 = 3.0;
 
 /// The prefetch, the place of its index, its address, and a comparison with a jump.
 const PREFETCH_INSTRUCTIONS: u32 = 4;
+/// Loads that are looked through for a walk's own: more than an unrolled loop has.
+const MOST_IN_A_WALK: usize = 32;
 const NO_TYPES: SiteTypes = SiteTypes {
     accessed: NO_TYPE,
     pointed_to: NO_TYPE,
@@ -42,6 +44,7 @@ struct TimedSite {
     waits: f64,
     /// In the list of loads.
     loads: Range<u32>,
+    is_walk: bool,
     pointer: Option<u32>,
     loads_pointer_to: Option<u32>,
     kind: Kind,
@@ -57,7 +60,34 @@ impl TimedSites {
         for ((site, work), types) in program.sites.iter().zip(&program.work).zip(&types) {
             all.push(site.kind, work.as_ref(), types);
         }
+        for site in 0..all.sites.len() {
+            all.sites[site].is_walk = all.is_walk(site);
+        }
         all
+    }
+
+    /// Whether the address follows from what the site itself loaded before, over no more than [`MOST_IN_A_WALK`] others.
+    fn is_walk(&self, site: usize) -> bool {
+        let mut found = self.loads_of(site).to_vec();
+        let mut next = 0;
+        while next < found.len() && found.len() <= MOST_IN_A_WALK {
+            if found[next] as usize == site {
+                return true;
+            }
+            // A damaged trace may name sites that don't exist.
+            for &load in self.loads_of(found[next] as usize) {
+                if !found.contains(&load) {
+                    found.push(load);
+                }
+            }
+            next += 1;
+        }
+        found[next..].contains(&(site as u32))
+    }
+
+    fn loads_of(&self, site: usize) -> &[u32] {
+        let loads = self.sites.get(site).map_or(0..0, |site| site.loads.clone());
+        &self.loads[loads.start as usize..loads.end as usize]
     }
 
     fn push(&mut self, kind: AccessKind, work: Option<&SiteWork>, types: &SiteTypes) {
@@ -79,6 +109,7 @@ impl TimedSites {
             instructions: work.map_or(USUAL_INSTRUCTIONS, |work| f64::from(work.instructions.max(1))),
             waits: work.map_or(0.0, |work| work.waits.into()),
             loads: first..self.loads.len() as u32,
+            is_walk: false,
             pointer: known(types.accessed).filter(|_| from_elsewhere),
             loads_pointer_to: known(types.pointed_to),
             kind,
@@ -121,7 +152,8 @@ impl TimedSites {
             site,
             instructions: timed.instructions,
             waits: timed.waits,
-            loads: &self.loads[timed.loads.start as usize..timed.loads.end as usize],
+            loads: self.loads_of(site),
+            is_walk: timed.is_walk,
             pointer: timed.pointer,
             loads_pointer_to: timed.loads_pointer_to,
             kind: timed.kind,
