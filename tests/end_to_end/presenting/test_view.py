@@ -244,6 +244,36 @@ class Page(unittest.TestCase):
         self.browser.evaluate("document.querySelectorAll('#part-reuse input')[7].click()")
         self.assertEqual(len(self.texts("#part-reuse svg .curve")), 6)
 
+    def test_colours_of_the_map_follow_the_counts(self):
+        counts = (1, 100, 10_000)
+        for scheme in ("light", "dark"):
+            with self.subTest(scheme):
+                self.browser.appear(1400, 1000, scheme)
+                self.open_with(view_samples.cells_of(counts))
+                low, high = (
+                    self.browser.evaluate(f"getComputedStyle(document.documentElement).getPropertyValue('--heat-{end}').trim()")
+                    for end in ("low", "high")
+                )
+                low, high = ([int(colour[at:at + 2], 16) for at in (1, 3, 5)] for colour in (low, high))
+                # The plot in the canvas, in parts of its own size: cells by column and row, then the ends of the scale.
+                (left, top, width, height), scale = (136, 6, 896 - 136, 470 - 6 - 76), (470 - 26 + 5)
+                cells = [(left + (column + 0.5) * width / 3, top + (row + 0.5) * height / 2) for row in (0, 1) for column in range(3)]
+                places = [*cells, (left + 3, scale), (left + 240 - 3, scale)]
+                pixels = self.browser.evaluate(
+                    "(() => { const canvas = document.querySelector('#part-map canvas'); const part = canvas.width / 896;"
+                    f" return {json.dumps(places)}.map(([x, y]) =>"
+                    " [...canvas.getContext('2d').getImageData(Math.round(x * part), Math.round(y * part), 1, 1).data.slice(0, 3)]); })()"
+                )
+                few, some, many, *empty = pixels[:6]
+                self.assertEqual((few, many), (low, high))
+                # A hundred is half of the way from one to ten thousand, on a logarithmic scale of 24 colours.
+                for channel, ends in enumerate(zip(low, high, strict=True)):
+                    self.assertAlmostEqual(some[channel], sum(ends) / 2, delta=4)
+                self.assertEqual(empty, [empty[0]] * 3)
+                self.assertNotIn(empty[0], (few, some, many))
+                self.assertEqual(pixels[6:], [low, high], "the scale has the colours of the cells")
+        self.browser.appear(1400, 1000, "light")
+
     def test_the_map_zooms_by_keyboard(self):
         self.open_with(view_samples.address_map())
         self.browser.evaluate("document.querySelector('#part-map canvas').focus()")
