@@ -341,6 +341,49 @@ class Page(unittest.TestCase):
         accesses = [int(row[1].replace(",", "")) for row in rows]
         self.assertEqual(accesses, sorted(accesses, reverse=True))
 
+    def test_tables_fit_a_small_window_with_their_shares(self):
+        self.browser.appear(1000, 1000, "light")
+        self.open()
+        room = self.browser.evaluate(
+            "(() => { const region = document.querySelector('#misses .scroll'); return region.clientWidth - region.scrollWidth; })()"
+        )
+        self.assertGreaterEqual(room, 0, "no column is out of sight")
+
+    def test_a_phone_shows_what_rows_are_ranked_by(self):
+        self.browser.appear(400, 800, "light")
+        self.open()
+        self.assertEqual(next(iter(self.tables("#misses").values()))[0][:3], ["field", "L2 misses", "share"])
+        right = self.browser.evaluate("document.querySelector('#misses thead th:nth-child(3)').getBoundingClientRect().right")
+        self.assertLessEqual(right, 400)
+
+    def test_columns_that_say_nothing_are_left_out(self):
+        columns = {"variable": "text", "file": "path", "line": "number", "bytes": "bytes", "caller": "path"}
+        rows = [["", "a.c", 7, 100, ""], ["", "b.c", 8, 90, ""]]
+        self.open_with(view_samples.part("memory", "Allocations", view_samples.table("allocations", "Allocations", columns, rows)))
+        self.assertEqual(self.tables("#part-memory")["Allocations"], [["file", "line", "bytes"], ["a.c", "7", "100"], ["b.c", "8", "90"]])
+
+    def test_numbers_have_units_and_are_short(self):
+        columns = {"name": "text", "first_us": "count", "mean_life_ns": "count", "lived": "rate", "change": "change"}
+        rows = [["a", 13_799, 76_073_460, 9196.04, 0.000003996830135], ["b", 0, 1, 0.5, -0.25]]
+        self.open_with(view_samples.part("memory", "Allocations", view_samples.table("allocations", "Allocations", columns, rows)))
+        self.assertEqual(
+            self.tables("#part-memory")["Allocations"],
+            [
+                ["name", "first", "mean life", "lived", "change"],
+                ["a", "13.8 ms", "76.07 ms", "9,196.0", "+0.000"],
+                ["b", "0 ns", "1 ns", "0.5", "−0.250"],
+            ],
+        )
+
+    def test_details_of_structures_are_opened_on_demand(self):
+        columns = {"field": "text", "with": "text", "together": "count"}
+        affinity = view_samples.table("affinity", "arc: fields accessed together", columns, [["cost", "ident", 7]])
+        self.open_with(view_samples.part("layout", "Layout", affinity))
+        self.assertEqual(self.tables("#part-layout"), {})
+        self.browser.evaluate("document.querySelector('#part-layout summary').click()")
+        self.browser.evaluate("new Promise(requestAnimationFrame)")
+        self.assertEqual(list(self.tables("#part-layout")), ["arc: fields accessed together"])
+
     def test_narrow_and_dark_pages_fit(self):
         for width, scheme in ((360, "light"), (360, "dark"), (1400, "dark")):
             self.browser.appear(width, 800, scheme)

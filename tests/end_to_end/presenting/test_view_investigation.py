@@ -324,7 +324,7 @@ class Choice(Investigation):
         self.assertEqual(self.accesses(), {row["field"]: row["accesses"] for row in report})
         self.assertIn("thread 2", self.texts(".selection summary")[0])
         notes = self.texts("#part-layout .whole-note")
-        self.assertIn("trackway layout --thread 2 TRACE", notes[0])
+        self.assertIn(f"trackway layout --thread 2 {shared_page()}", notes[0])
 
     def test_places_that_the_page_has_no_room_for_are_told(self):
         def cut(data):
@@ -502,6 +502,9 @@ class Comparison(Investigation):
         self.assertEqual(int(first), expected[0]["after"])
         self.assertIn(said["answer"], self.texts("#comparison p"))
         self.assertIn(str(before), " ".join(self.texts("#comparison td")))
+        bookkeeping = ("Attribution", "Trace")
+        self.assertFalse([title for title in self.texts("#comparison caption") if title.startswith(bookkeeping)])
+        self.assertTrue([title for title in self.texts("#audit caption") if title.startswith("Attribution: shares that changed")])
 
 
 class Accessibility(Investigation):
