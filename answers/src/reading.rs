@@ -107,6 +107,20 @@ impl ReadingArguments {
         done
     }
 
+    /// Shows the progress of all passes that `ask` makes in one bar, over so many bytes.
+    pub fn as_one<R>(&self, bytes: u64, ask: impl FnOnce(&ReadingArguments) -> R) -> R {
+        if self.following.0.is_some() {
+            return ask(self);
+        }
+        let progress = Arc::new(ReadingProgress::new(bytes, self.quiet));
+        let done = ask(&ReadingArguments {
+            following: Following(Some(Arc::<ReadingProgress>::clone(&progress))),
+            ..self.clone()
+        });
+        progress.finish();
+        done
+    }
+
     /// The origins that divide allocation sites. Reads the trace if there are any that must be divided.
     pub fn origins(&self, trace: &Trace) -> Arc<Origins> {
         Arc::new(match Origins::divide(trace.program()) {
@@ -128,5 +142,28 @@ impl ReadingArguments {
     pub fn report<A: Analysis>(&self, analysis: &A, trace: &Trace, warnings: Vec<String>) -> Report {
         let (findings, summary) = self.pass(analysis, trace);
         soundness::report(trace, findings, &summary, warnings)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_passes_have_one_bar() {
+        let reading = ReadingArguments::default();
+        let seen = |reading: &ReadingArguments| {
+            reading
+                .following
+                .0
+                .clone()
+                .map(|observer| Arc::as_ptr(&observer).addr())
+        };
+        assert_eq!(seen(&reading), None);
+        reading.as_one(100, |reading| {
+            let bar = seen(reading);
+            assert!(bar.is_some());
+            reading.as_one(7, |inner| assert_eq!(seen(inner), bar));
+        });
     }
 }
