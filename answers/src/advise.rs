@@ -89,6 +89,11 @@ pub(crate) struct Advising<'a> {
 }
 
 impl Advising<'_> {
+    /// What the pass costs that decides which others are made.
+    pub fn first_cost() -> u64 {
+        COUNTING[0]
+    }
+
     /// What all passes cost.
     pub fn cost() -> u64 {
         let stages: [&[u64]; 6] = [&COUNTING, &LAYOUTS, &HUGE_PAGES, &SURVEYS, &EDITS, &THREADS_APART];
@@ -115,23 +120,23 @@ impl Advising<'_> {
         };
         let layout = Layout::new(structures, caches.clone(), WINDOW, shown).with_time(Some(machine.clone()));
         let subject = Subject { trace, machine };
-        let (cards, found, summary) = self
-            .reading
-            .with_progress(trace, Self::cost(), |threads, observer| {
-                let stage = |costs| Stage::new(observer, trace, costs);
-                let (found, summary) = trackway_analysis::run(&layout, trace, threads, &stage(&COUNTING));
-                let layouts = layout.cards(trace, threads, &stage(&LAYOUTS));
-                let mut cards = Cards::new(trace, &subject.machine, &layouts);
-                if let Some(found) = subject.huge_pages(threads, &stage(&HUGE_PAGES)) {
-                    cards.add_or_drop(found);
-                }
-                cards.add_edits(subject.edits(&layouts, threads, &stage(&SURVEYS), &stage(&EDITS)));
-                let apart = stage(&THREADS_APART);
-                if !cards.has_sharing() {
-                    cards.add(subject.apart(&layouts, threads, &apart));
-                }
-                (cards, found, summary)
-            });
+        let (cards, found, summary) =
+            self.reading
+                .with_stages(trace, (COUNTING[0], Self::cost()), |threads, observer| {
+                    let stage = |costs| Stage::new(observer, trace, costs);
+                    let (found, summary) = trackway_analysis::run(&layout, trace, threads, &stage(&COUNTING));
+                    let layouts = layout.cards(trace, threads, &stage(&LAYOUTS));
+                    let mut cards = Cards::new(trace, &subject.machine, &layouts);
+                    if let Some(found) = subject.huge_pages(threads, &stage(&HUGE_PAGES)) {
+                        cards.add_or_drop(found);
+                    }
+                    cards.add_edits(subject.edits(&layouts, threads, &stage(&SURVEYS), &stage(&EDITS)));
+                    let apart = stage(&THREADS_APART);
+                    if !cards.has_sharing() {
+                        cards.add(subject.apart(&layouts, threads, &apart));
+                    }
+                    (cards, found, summary)
+                });
         let mut findings = cards.findings(self.most, self.with_moves);
         let order = found.tables.into_iter().filter(|table| table.name() == "order");
         findings.tables.extend(order);

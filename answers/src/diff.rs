@@ -148,7 +148,7 @@ fn compared(
         .map(Input::record_bytes)
         .sum();
     let mut warnings = Vec::new();
-    let reports = arguments.reading.as_one(bytes, |reading| {
+    let reports = arguments.reading.as_one((0, bytes), |reading| {
         let settings = settings(arguments, reading, &before, &after);
         let before = report(&before, arguments, &settings, "before", &mut warnings)?;
         let after = report(&after, arguments, &settings, "after", &mut warnings)?;

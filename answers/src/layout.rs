@@ -99,15 +99,16 @@ impl Question for LayoutArguments {
         let simulating: &[u64] = if self.no_simulate { &[] } else { &SIMULATING };
         let costs = COUNTING.iter().chain(simulating).sum();
         let (mut findings, advised, summary) =
-            self.reading.with_progress(trace, costs, |threads, observer| {
-                let counting = Stage::new(observer, trace, &COUNTING);
-                let (findings, summary) = trackway_analysis::run(&layout, trace, threads, &counting);
-                drop(counting);
-                let stage = Stage::new(observer, trace, simulating);
-                let is_simulated = !self.no_simulate && layout.has_proposals(trace);
-                let advised = is_simulated.then(|| layout.advise(trace, threads, &stage));
-                (findings, advised, summary)
-            });
+            self.reading
+                .with_stages(trace, (COUNTING[0], costs), |threads, observer| {
+                    let counting = Stage::new(observer, trace, &COUNTING);
+                    let (findings, summary) = trackway_analysis::run(&layout, trace, threads, &counting);
+                    drop(counting);
+                    let stage = Stage::new(observer, trace, simulating);
+                    let is_simulated = !self.no_simulate && layout.has_proposals(trace);
+                    let advised = is_simulated.then(|| layout.advise(trace, threads, &stage));
+                    (findings, advised, summary)
+                });
         if let Some(advised) = advised {
             let order = findings
                 .tables

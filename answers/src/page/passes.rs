@@ -117,11 +117,10 @@ pub fn reports(settings: &Settings, trace: &Trace) -> Result<Reports, Failure> {
     let look = (settings.look_bytes > 0).then(|| Look::at(trace, settings.look_bytes));
     let machine = timed(settings, trace, &caches);
     let plan = Plan::of(trace, &caches);
-    let of_look = |look: &Look| record_bytes(look.trace(trace)).saturating_mul(Advising::cost());
-    let bytes_of_look = look
-        .as_ref()
-        .and_then(|look| look.as_ref().ok())
-        .map_or(0, of_look);
+    let looked = look.as_ref().and_then(|look| look.as_ref().ok());
+    let looked_bytes = looked.map_or(0, |look| record_bytes(look.trace(trace)));
+    let bytes_of_look = looked_bytes.saturating_mul(Advising::cost());
+    let settled = looked_bytes.saturating_mul(Advising::first_cost());
     let work = plan.work(trace) * COST_OF_DECODING;
     let bytes = record_bytes(trace)
         .saturating_mul(work)
@@ -148,7 +147,7 @@ pub fn reports(settings: &Settings, trace: &Trace) -> Result<Reports, Failure> {
             ..reports
         }
     };
-    Ok(settings.reading.as_one(bytes, |reading| {
+    Ok(settings.reading.as_one((settled, bytes), |reading| {
         let advice = look.map(|look| advice(settings, trace, look, reading));
         let reports = reading.with_progress(trace, work, read);
         Reports { advice, ..reports }

@@ -297,9 +297,10 @@ class Views(Investigation):
             self.browser.appear(width, 900, "light")
             self.open(self.trace)
             self.browser.evaluate("document.querySelector('#tab-lines').click()")
+            first = "accesses" if width > 700 else "L2 misses"
             right = self.browser.evaluate(
                 "(() => { const table = document.querySelector('#panel-lines table');"
-                " const head = [...table.tHead.rows[0].cells].findIndex(cell => cell.textContent === 'accesses');"
+                f" const head = [...table.tHead.rows[0].cells].findIndex(cell => cell.textContent === '{first}');"
                 " return table.rows[1].cells[head].getBoundingClientRect().right; })()"
             )
             self.assertLess(right, width, "the first number is in sight")
