@@ -121,6 +121,7 @@ fn layouts() {
                 only: None,
                 top: 10,
                 rank_by: Measure::default_for(&caches),
+                command: "trackway whatif".into(),
             };
             let structures = Structures::of(golden().program());
             assert_same(&Layout::new(structures, caches, window, shown));

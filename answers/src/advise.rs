@@ -4,7 +4,6 @@ mod card;
 mod cards;
 mod edits;
 mod simulated;
-mod stage;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -20,15 +19,16 @@ use trackway_trace::Trace;
 use crate::failure::Failure;
 use crate::kept::{self, KeepingArguments};
 use crate::model::ModelArguments;
+use crate::next_step::NextStep;
 use crate::output::OutputArguments;
 use crate::question::Question;
 use crate::reading::{require_accesses, ReadingArguments};
 use crate::slice::{SliceArguments, SliceRequest};
 use crate::soundness;
+use crate::stage::Stage;
 use crate::time::MachineArguments;
 use cards::Cards;
 use simulated::Subject;
-use stage::Stage;
 
 /// Structures whose layout is looked at: those that take most of the time.
 const STRUCTURES: usize = 8;
@@ -89,6 +89,17 @@ pub(crate) struct Advising<'a> {
 }
 
 impl Advising<'_> {
+    /// What the pass costs that decides which others are made.
+    pub fn first_cost() -> u64 {
+        COUNTING[0]
+    }
+
+    /// What all passes cost.
+    pub fn cost() -> u64 {
+        let stages: [&[u64]; 6] = [&COUNTING, &LAYOUTS, &HUGE_PAGES, &SURVEYS, &EDITS, &THREADS_APART];
+        stages.iter().copied().flatten().sum()
+    }
+
     /// # Errors
     /// If the trace has no accesses, or the time of no known machine can be estimated.
     pub fn report(&self, trace: &Trace) -> Result<Report, Failure> {
@@ -105,27 +116,27 @@ impl Advising<'_> {
             only: None,
             top: STRUCTURES,
             rank_by: Measure::Cycles,
+            command: NextStep::ask("whatif", trace.path(), "").to_string(),
         };
         let layout = Layout::new(structures, caches.clone(), WINDOW, shown).with_time(Some(machine.clone()));
         let subject = Subject { trace, machine };
-        let stages: [&[u64]; 6] = [&COUNTING, &LAYOUTS, &HUGE_PAGES, &SURVEYS, &EDITS, &THREADS_APART];
-        let costs = stages.iter().copied().flatten().sum();
-        let (mut cards, found, summary) = self.reading.with_progress(trace, costs, |threads, observer| {
-            let stage = |costs| Stage::new(observer, trace, costs);
-            let (found, summary) = trackway_analysis::run(&layout, trace, threads, &stage(&COUNTING));
-            let layouts = layout.cards(trace, threads, &stage(&LAYOUTS));
-            let mut cards = Cards::new(trace.program(), &subject.machine, &layouts);
-            if let Some(found) = subject.huge_pages(threads, &stage(&HUGE_PAGES)) {
-                cards.add_or_drop(found);
-            }
-            cards.add_edits(subject.edits(&layouts, threads, &stage(&SURVEYS), &stage(&EDITS)));
-            let apart = stage(&THREADS_APART);
-            if !cards.has_sharing() {
-                cards.add(subject.apart(&layouts, threads, &apart));
-            }
-            (cards, found, summary)
-        });
-        cards.name_trace(trace);
+        let (cards, found, summary) =
+            self.reading
+                .with_stages(trace, (COUNTING[0], Self::cost()), |threads, observer| {
+                    let stage = |costs| Stage::new(observer, trace, costs);
+                    let (found, summary) = trackway_analysis::run(&layout, trace, threads, &stage(&COUNTING));
+                    let layouts = layout.cards(trace, threads, &stage(&LAYOUTS));
+                    let mut cards = Cards::new(trace, &subject.machine, &layouts);
+                    if let Some(found) = subject.huge_pages(threads, &stage(&HUGE_PAGES)) {
+                        cards.add_or_drop(found);
+                    }
+                    cards.add_edits(subject.edits(&layouts, threads, &stage(&SURVEYS), &stage(&EDITS)));
+                    let apart = stage(&THREADS_APART);
+                    if !cards.has_sharing() {
+                        cards.add(subject.apart(&layouts, threads, &apart));
+                    }
+                    (cards, found, summary)
+                });
         let mut findings = cards.findings(self.most, self.with_moves);
         let order = found.tables.into_iter().filter(|table| table.name() == "order");
         findings.tables.extend(order);
@@ -155,7 +166,23 @@ impl Question for AdviseArguments {
 }
 
 pub fn run(arguments: &AdviseArguments) -> Result<ExitCode, Failure> {
+    show(arguments, |report| {
+        NextStep::after_advice(report, &arguments.trace)
+    })
+}
+
+/// Prints the answer, and what to type next, if that is known.
+///
+/// # Errors
+/// If the trace can't be read, or its time can't be estimated.
+pub fn show(
+    arguments: &AdviseArguments,
+    next: impl FnOnce(&Report) -> Option<NextStep>,
+) -> Result<ExitCode, Failure> {
     arguments.machine.prepare()?;
     let report = kept::ask("advise", arguments, &arguments.trace, &arguments.keeping)?;
-    arguments.output.print(&report, report.table("cards"))
+    let next = next(&report);
+    arguments
+        .output
+        .print_before(&report, report.table("cards"), next.as_ref())
 }

@@ -147,7 +147,7 @@ fn control_flow(trace: &Trace, replay: &TraceReplay) -> Table {
         .count(("unrecorded", "stretches of unknown branches"), |()| {
             unresolved.unrecorded
         })
-        .count(("silent", "branches of the program never told of"), |()| {
+        .count(("silent", "branches without an event"), |()| {
             replay.silent_branches()
         })
         .count(("cut_off", "left out, cut off"), |()| unresolved.cut_off)

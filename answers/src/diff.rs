@@ -9,15 +9,18 @@ use std::process::ExitCode;
 use clap::Args;
 use trackway_analysis::site_counts::Grouping;
 use trackway_report::{compare, Comparison, Report, Selection, Table, TableBuilder};
+use trackway_trace::Trace;
 
 use crate::comparable::{AnalysisName, Settings};
 use crate::edited::forget_edited_sources;
 use crate::failure::Failure;
 use crate::input::Input;
 use crate::model::{parse_line_size, ModelArguments};
+use crate::next_step::NextStep;
 use crate::output::OutputArguments;
-use crate::reading::ReadingArguments;
+use crate::reading::{require_accesses, ReadingArguments};
 use crate::report_form::grouping_parser;
+use crate::shell_word::quoted;
 use crate::slice::{described_in, SliceArguments};
 use crate::sources::SourceArguments;
 use crate::time::TimeArguments;
@@ -87,7 +90,18 @@ pub fn run(arguments: &DiffArguments) -> Result<ExitCode, Failure> {
             .output
             .print_text(&report, &comment::text(&report, arguments));
     }
-    arguments.output.print(&report, report.tables.first())
+    let next = next_step(arguments);
+    arguments
+        .output
+        .print_before(&report, report.tables.first(), next.as_ref())
+}
+
+/// The page that compares two traces; there is none of saved reports and of folders.
+fn next_step(arguments: &DiffArguments) -> Option<NextStep> {
+    let is_trace = |path: &Path| Trace::open(path).is_ok_and(|trace| require_accesses(&trace).is_ok());
+    let (before, after) = (&arguments.before, &arguments.after);
+    (is_trace(before) && is_trace(after))
+        .then(|| NextStep::ask("view", before, &quoted(&after.to_string_lossy())))
 }
 
 /// What changed, from one trace to another or from the traces of one folder to those of another.
@@ -124,24 +138,29 @@ fn compared(
 ) -> Result<Report, Failure> {
     let slice = arguments.slice.request();
     let (before, after) = (Input::open(before, &slice)?, Input::open(after, &slice)?);
-    let settings = settings(arguments, &before, &after);
-    let mut warnings = Vec::new();
-    let before = report(&before, arguments, &settings, "before", &mut warnings)?;
-    let after = report(&after, arguments, &settings, "after", &mut warnings)?;
-    // The warnings of these runs are of no interest.
-    let of_again = |path: &&Path| {
-        report(
-            &Input::open(path, &slice)?,
-            arguments,
-            &settings,
-            "again",
-            &mut Vec::new(),
-        )
-    };
     let again = again
         .iter()
-        .map(of_again)
-        .collect::<Result<Vec<Report>, Failure>>()?;
+        .map(|path| Input::open(path, &slice))
+        .collect::<Result<Vec<Input>, Failure>>()?;
+    let bytes = [&before, &after]
+        .into_iter()
+        .chain(&again)
+        .map(Input::record_bytes)
+        .sum();
+    let mut warnings = Vec::new();
+    let reports = arguments.reading.as_one((0, bytes), |reading| {
+        let settings = settings(arguments, reading, &before, &after);
+        let before = report(&before, arguments, &settings, "before", &mut warnings)?;
+        let after = report(&after, arguments, &settings, "after", &mut warnings)?;
+        // The warnings of these runs are of no interest.
+        let of_again = |input| report(input, arguments, &settings, "again", &mut Vec::new());
+        let again = again
+            .iter()
+            .map(of_again)
+            .collect::<Result<Vec<Report>, Failure>>()?;
+        Ok::<_, Failure>((before, after, again))
+    });
+    let (before, after, again) = reports?;
     let selection = Selection {
         measures: arguments.measure.clone(),
         top: arguments.output.rows(),
@@ -154,7 +173,12 @@ fn compared(
 }
 
 /// Settings for both sides: misses in different caches would say nothing about the change.
-fn settings(arguments: &DiffArguments, before: &Input, after: &Input) -> Settings {
+fn settings(
+    arguments: &DiffArguments,
+    reading: &ReadingArguments,
+    before: &Input,
+    after: &Input,
+) -> Settings {
     let chosen = arguments.model.cache.clone();
     Settings {
         by: arguments.by.clone(),
@@ -165,7 +189,7 @@ fn settings(arguments: &DiffArguments, before: &Input, after: &Input) -> Setting
         time: arguments.time.clone(),
         sources: arguments.sources.clone(),
         line_bytes: arguments.line_size,
-        reading: arguments.reading.clone(),
+        reading: reading.clone(),
     }
 }
 

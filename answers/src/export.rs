@@ -13,8 +13,8 @@ use flate2::write::GzEncoder;
 use flate2::Compression;
 use trackway_analysis::cache::Caches;
 use trackway_report::{
-    counted, percent, to_callgrind, to_chrome_trace, to_csv, to_folded, to_pprof, CallgrindHeader, Report,
-    Table, Unit, Value,
+    counted, file_size, percent, to_callgrind, to_chrome_trace, to_csv, to_folded, to_pprof, CallgrindHeader,
+    Report, Table, Unit, Value,
 };
 use trackway_trace::{Existing, Trace};
 
@@ -24,6 +24,7 @@ use crate::failure::Failure;
 use crate::model::ModelArguments;
 use crate::output;
 use crate::reading::{require_accesses, ReadingArguments};
+use crate::shell_word::quoted;
 use crate::slice::{self, SliceLimits, SliceRequest, When};
 use crate::time::TimeArguments;
 
@@ -194,12 +195,25 @@ pub fn run(arguments: &ExportArguments) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     let content = content(&trace, arguments)?;
-    output::write_file(
-        arguments.output()?,
-        &content,
-        Existing::with_force(arguments.force),
-    )?;
+    let path = arguments.output()?;
+    output::write_file(path, &content, Existing::with_force(arguments.force))?;
+    if !arguments.reading.quiet {
+        say_how_to_open(path, content.len() as u64, arguments.to);
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The last line says what shows the file.
+fn say_how_to_open(path: &Path, bytes: u64, format: Option<Format>) {
+    output::say(format!("{}: {}", path.display(), file_size(bytes)));
+    let file = quoted(&path.to_string_lossy());
+    match format {
+        Some(Format::Callgrind) => output::say_next(format!("kcachegrind {file}")),
+        Some(Format::Folded) => output::say_next(format!("flamegraph.pl {file} > flame.svg")),
+        Some(Format::Pprof) => output::say_next(format!("pprof -http=: {file}")),
+        Some(Format::Perfetto) => output::say_next(format!("open {file} at https://ui.perfetto.dev")),
+        _ => (),
+    }
 }
 
 /// The whole file, of formats that hold tables.
@@ -248,9 +262,12 @@ fn content(trace: &Trace, arguments: &ExportArguments) -> Result<Vec<u8>, Failur
     Ok(text.into_bytes())
 }
 
+/// Less than this changes no picture.
+const LEAST_LIBRARY_SHARE: f64 = 0.001;
+
 /// What is exported has no place of its own for it.
 fn say_library_share(share: f64) {
-    if share > 0.0 {
+    if share >= LEAST_LIBRARY_SHARE {
         output::say(format!(
             "{} of the accesses are by library functions; --without-library leaves them out",
             percent(share)

@@ -12,6 +12,7 @@ use trackway_trace::Trace;
 use crate::comparable::{answer, AnalysisName, Settings};
 use crate::failure::Failure;
 use crate::model::machine_caches;
+use crate::progress::record_bytes;
 use crate::reading::require_accesses;
 use crate::slice::{described_in, SliceRequest};
 
@@ -71,6 +72,14 @@ impl<T: Deref<Target = Trace>> Input<T> {
         match self {
             Input::Trace(trace) => Some(machine_caches(trace, &mut Vec::new())),
             Input::Saved(_) => None,
+        }
+    }
+
+    /// Bytes that a pass over its records reads; none of a saved report.
+    pub fn record_bytes(&self) -> u64 {
+        match self {
+            Input::Trace(trace) => record_bytes(trace),
+            Input::Saved(_) => 0,
         }
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clap::Args;
 use trackway_analysis::layout::{Layout, Shown};
 use trackway_analysis::structures::Structures;
-use trackway_analysis::{Findings, Observer};
+use trackway_analysis::Findings;
 use trackway_report::Report;
 use trackway_trace::Trace;
 
@@ -21,10 +21,13 @@ use crate::question::Question;
 use crate::reading::{require_accesses, ReadingArguments};
 use crate::slice::{SliceArguments, SliceRequest};
 use crate::soundness;
+use crate::stage::Stage;
 use crate::time::TimeArguments;
 
-/// One pass to find the objects that change, one to simulate all proposals.
-const SIMULATING_PASSES: u64 = 2;
+/// What the passes over the trace cost, in tenths of the first one's time. The structures:
+const COUNTING: [u64; 1] = [10];
+/// A survey of the objects that change, and the simulation of all proposals.
+const SIMULATING: [u64; 2] = [4, 30];
 
 /// Show how structures are laid out, which fields are hot, and which layouts may be better
 ///
@@ -83,6 +86,7 @@ impl LayoutArguments {
             only,
             top: self.output.rows(),
             rank_by,
+            command: NextStep::ask("whatif", trace.path(), "").to_string(),
         };
         Ok(Layout::new(structures, caches, self.window, shown).with_time(machine))
     }
@@ -92,10 +96,20 @@ impl Question for LayoutArguments {
     fn answer(&self, trace: &Trace) -> Result<Report, Failure> {
         let mut warnings = Vec::new();
         let layout = self.analysis(trace, &mut warnings)?;
-        let (mut findings, summary) = self.reading.pass(&layout, trace);
-        if !self.no_simulate && layout.has_proposals(trace) {
-            let advise = |threads, observer: &dyn Observer| layout.advise(trace, threads, observer);
-            let advised = self.reading.with_progress(trace, SIMULATING_PASSES, advise);
+        let simulating: &[u64] = if self.no_simulate { &[] } else { &SIMULATING };
+        let costs = COUNTING.iter().chain(simulating).sum();
+        let (mut findings, advised, summary) =
+            self.reading
+                .with_stages(trace, (COUNTING[0], costs), |threads, observer| {
+                    let counting = Stage::new(observer, trace, &COUNTING);
+                    let (findings, summary) = trackway_analysis::run(&layout, trace, threads, &counting);
+                    drop(counting);
+                    let stage = Stage::new(observer, trace, simulating);
+                    let is_simulated = !self.no_simulate && layout.has_proposals(trace);
+                    let advised = is_simulated.then(|| layout.advise(trace, threads, &stage));
+                    (findings, advised, summary)
+                });
+        if let Some(advised) = advised {
             let order = findings
                 .tables
                 .into_iter()

@@ -49,6 +49,7 @@ pub mod shell_word;
 pub mod slice;
 pub mod soundness;
 pub mod sources;
+mod stage;
 pub mod time;
 mod time_left;
 pub mod trace_size;

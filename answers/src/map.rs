@@ -15,6 +15,7 @@ use trackway_trace::Trace;
 use crate::failure::Failure;
 use crate::kept::{self, KeepingArguments};
 use crate::model::simulated;
+use crate::next_step::NextStep;
 use crate::output::OutputArguments;
 use crate::picture::PictureArguments;
 use crate::question::Question;
@@ -104,9 +105,10 @@ pub fn run(arguments: &MapArguments) -> Result<ExitCode, Failure> {
     }
     let mut report = kept::ask("map", arguments, &arguments.trace, &arguments.keeping)?;
     write_pictures(arguments, &mut report)?;
-    arguments
-        .output
-        .print_as(&report, report.table(CELLS), |style| text(&report, style))
+    let next = NextStep::ask("view", &arguments.trace, "");
+    arguments.output.print_as(&report, report.table(CELLS), |style| {
+        text(&report, style) + &next.shown(style)
+    })
 }
 
 /// Reads the trace to learn how many accesses each chunk has.

@@ -12,6 +12,7 @@ use crate::chosen_tables::{self, Groups};
 use crate::failure::Failure;
 use crate::kept::{self, KeepingArguments};
 use crate::map::chunk_times;
+use crate::next_step::NextStep;
 use crate::output::OutputArguments;
 use crate::question::Question;
 use crate::reading::{require_accesses, ReadingArguments};
@@ -102,9 +103,10 @@ pub fn run(arguments: &MemoryArguments) -> Result<ExitCode, Failure> {
     let report = kept::ask("memory", arguments, &arguments.trace, &arguments.keeping)?;
     let by = (arguments.by.as_slice(), "allocations");
     let csv = chosen_tables::csv_table(&arguments.output, &report, arguments.table.as_deref(), by)?;
+    let next = NextStep::ask("advise", &arguments.trace, "");
     arguments
         .output
-        .print_as(&report, csv, |style| text(&report, style))
+        .print_as(&report, csv, |style| text(&report, style) + &next.shown(style))
 }
 
 /// The text of a report, with a plot in place of the table of times.

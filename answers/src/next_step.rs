@@ -4,7 +4,19 @@ use std::fmt;
 use std::path::Path;
 
 use crate::shell_word::quoted;
-use trackway_report::{Report, Table};
+use trackway_report::{Report, Table, TextStyle};
+
+/// Changes of which `trackway fix` makes patches.
+const PATCHED: [&str; 8] = [
+    "split",
+    "reorder",
+    "pack",
+    "struct of arrays",
+    "align",
+    "pad",
+    "prefetch",
+    "reserve",
+];
 
 /// A command to type, or a sentence that says what to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,6 +27,23 @@ impl NextStep {
     pub fn ask(verb: &str, trace: &Path, options: &str) -> NextStep {
         let line = format!("trackway {verb} {} {options}", quoted(&trace.to_string_lossy()));
         NextStep(line.trim_end().to_owned())
+    }
+
+    /// The last line of an answer.
+    pub fn shown(&self, style: &TextStyle) -> String {
+        style.next_step(&self.0)
+    }
+
+    /// Has a patch made of a card, where one can be; else shows the page. None if nothing is advised.
+    pub fn after_advice(report: &Report, trace: &Path) -> Option<NextStep> {
+        let cards = report.table("cards").filter(|cards| cards.row_count() > 0)?;
+        let can_be_made = (0..cards.row_count())
+            .filter_map(|row| cards.text("change", row))
+            .any(|change| PATCHED.contains(&change));
+        Some(match can_be_made {
+            true => NextStep::ask("fix", trace, ""),
+            false => NextStep::ask("view", trace, ""),
+        })
     }
 
     /// Has the best proposal of `layout` simulated alone; without a proposal, looks for other changes.
@@ -75,7 +104,7 @@ mod tests {
     fn the_best_proposal_is_tried_next() {
         let options = "--split 'arc:cost,ident' --link index";
         let proposals = TableBuilder::new("proposals", "Proposals", &[options])
-            .text(("options", "trackway whatif TRACE"), |row| *row)
+            .text(("options", "trackway whatif t.trackway"), |row| *row)
             .build();
         let trace = Path::new("t.trackway");
         assert_eq!(
@@ -89,6 +118,20 @@ mod tests {
             NextStep::after_layout(&report(none), trace).to_string(),
             "trackway advise t.trackway"
         );
+    }
+
+    #[test]
+    fn cards_lead_to_a_patch_if_one_can_be_made() {
+        let next = |changes: &[&'static str]| {
+            let cards = TableBuilder::new("cards", "Cards", changes)
+                .text("change", |change| *change)
+                .build();
+            let step = NextStep::after_advice(&report(cards), Path::new("t"));
+            step.map(|step| step.to_string())
+        };
+        assert_eq!(next(&["pool", "split"]).as_deref(), Some("trackway fix t"));
+        assert_eq!(next(&["pool"]).as_deref(), Some("trackway view t"));
+        assert_eq!(next(&[]), None);
     }
 
     #[test]

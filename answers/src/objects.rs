@@ -10,6 +10,7 @@ use trackway_trace::Trace;
 
 use crate::failure::Failure;
 use crate::kept::{self, KeepingArguments};
+use crate::next_step::NextStep;
 use crate::output::{OutputArguments, QuietArgument};
 use crate::picture::PictureArguments;
 use crate::question::Question;
@@ -76,8 +77,9 @@ pub fn run(arguments: &ObjectsArguments) -> Result<ExitCode, Failure> {
         None => kept::ask("objects", arguments, &arguments.trace, &arguments.keeping)?,
     };
     let csv = arguments.output.csv_table(&report, &arguments.table)?;
+    let next = NextStep::ask("view", &arguments.trace, "");
     arguments.output.print_as(&report, csv, |style| {
-        style.report_with(&report, None, &["object_phases", "object_tenths"])
+        style.report_with(&report, None, &["object_phases", "object_tenths"]) + &next.shown(style)
     })
 }
 

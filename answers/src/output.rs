@@ -113,9 +113,20 @@ impl OutputArguments {
         csv: Option<&Table>,
         next: &NextStep,
     ) -> Result<ExitCode, Failure> {
-        self.print_as(report, csv, |style| {
-            style.report(report) + &style.next_step(&next.to_string())
-        })
+        self.print_as(report, csv, |style| style.report(report) + &next.shown(style))
+    }
+
+    /// The same, if there is something to type next.
+    pub fn print_before(
+        &self,
+        report: &Report,
+        csv: Option<&Table>,
+        next: Option<&NextStep>,
+    ) -> Result<ExitCode, Failure> {
+        match next {
+            Some(next) => self.print_and_lead_on(report, csv, next),
+            None => self.print(report, csv),
+        }
     }
 
     /// The same with the command's own text for people.

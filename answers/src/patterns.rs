@@ -12,6 +12,7 @@ use trackway_trace::Trace;
 use crate::failure::Failure;
 use crate::kept::{self, KeepingArguments};
 use crate::model::{line_bytes_of_machine, parse_line_size};
+use crate::next_step::NextStep;
 use crate::output::OutputArguments;
 use crate::question::Question;
 use crate::reading::{require_accesses, ReadingArguments};
@@ -87,5 +88,6 @@ impl Question for PatternsArguments {
 pub fn run(arguments: &PatternsArguments) -> Result<ExitCode, Failure> {
     let report = kept::ask("patterns", arguments, &arguments.trace, &arguments.keeping)?;
     let csv = report.table(arguments.table.name());
-    arguments.output.print(&report, csv)
+    let next = NextStep::ask("advise", &arguments.trace, "");
+    arguments.output.print_and_lead_on(&report, csv, &next)
 }

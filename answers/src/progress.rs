@@ -26,8 +26,8 @@ struct Shown {
 }
 
 impl ReadingProgress {
-    /// Shows how much of so many bytes has been read.
-    pub fn new(bytes: u64, quiet: bool) -> ReadingProgress {
+    /// Shows how much of so many bytes has been read, and the time left once `settled` of them are.
+    pub fn new(bytes: u64, settled: u64, quiet: bool) -> ReadingProgress {
         // Nothing is drawn if standard error is no terminal.
         let target = if quiet {
             ProgressDrawTarget::hidden()
@@ -42,7 +42,7 @@ impl ReadingProgress {
         let shown = (!bar.is_hidden()).then(|| {
             Mutex::new(Shown {
                 accesses: 0,
-                left: TimeLeft::new(bytes),
+                left: TimeLeft::new(bytes).after(settled),
             })
         });
         ReadingProgress { bar, shown }

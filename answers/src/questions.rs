@@ -97,6 +97,48 @@ pub fn ask_check(path: &Path, words: &[String], following: Following) -> Result<
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::{AtomicU64, Ordering};
+    use trackway_analysis::Observer;
+
+    /// Bytes that were to be read, and those that were, or needn't be.
+    #[derive(Default)]
+    struct Bytes {
+        begun: AtomicU64,
+        done: AtomicU64,
+    }
+
+    impl Observer for Bytes {
+        fn begin(&self, bytes: u64) {
+            self.begun.fetch_add(bytes, Ordering::Relaxed);
+        }
+
+        fn advance(&self, _: u64, bytes: u64) {
+            self.done.fetch_add(bytes, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn the_progress_of_all_passes_comes_to_what_was_said_at_first() {
+        let trace = Path::new(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../trace/vectors/golden-v2.trackway"
+        ));
+        let trace = Trace::open(trace).unwrap();
+        let machine = "--machine=zen3".to_owned();
+        for (name, words) in [
+            ("report", vec![]),
+            ("layout", vec![]),
+            ("layout", vec!["--no-simulate".to_owned()]),
+            ("advise", vec![machine]),
+        ] {
+            let bytes = Arc::new(Bytes::default());
+            let following = Following(Some(Arc::<Bytes>::clone(&bytes)));
+            ask(name, &words, &trace, following).unwrap();
+            let [begun, done] = [&bytes.begun, &bytes.done].map(|number| number.load(Ordering::Relaxed));
+            assert!(begun > 0, "{name}");
+            assert_eq!(done, begun, "{name} {words:?}");
+        }
+    }
 
     #[test]
     fn names_are_sorted_and_options_are_those_of_verbs() {

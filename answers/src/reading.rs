@@ -95,14 +95,39 @@ impl ReadingArguments {
         passes: u64,
         read: impl FnOnce(NonZeroUsize, &dyn Observer) -> R,
     ) -> R {
+        self.with_stages(trace, (0, passes), read)
+    }
+
+    /// The same where the first passes decide which others are made: the time left isn't said before.
+    pub fn with_stages<R>(
+        &self,
+        trace: &Trace,
+        (first, all): (u64, u64),
+        read: impl FnOnce(NonZeroUsize, &dyn Observer) -> R,
+    ) -> R {
         let threads = self.threads.unwrap_or_else(processors::available);
-        let bytes = record_bytes(trace).saturating_mul(passes);
+        let [settled, bytes] = [first, all].map(|passes| record_bytes(trace).saturating_mul(passes));
         if let Some(observer) = &self.following.0 {
             observer.begin(bytes);
             return read(threads, observer.as_ref());
         }
-        let progress = ReadingProgress::new(bytes, self.quiet);
+        let progress = ReadingProgress::new(bytes, settled, self.quiet);
         let done = read(threads, &progress);
+        progress.finish();
+        done
+    }
+
+    /// Shows the progress of all passes that `ask` makes in one bar, over so many bytes. The first ones may decide which
+    /// others are made.
+    pub fn as_one<R>(&self, (first, bytes): (u64, u64), ask: impl FnOnce(&ReadingArguments) -> R) -> R {
+        if self.following.0.is_some() {
+            return ask(self);
+        }
+        let progress = Arc::new(ReadingProgress::new(bytes, first, self.quiet));
+        let done = ask(&ReadingArguments {
+            following: Following(Some(Arc::<ReadingProgress>::clone(&progress))),
+            ..self.clone()
+        });
         progress.finish();
         done
     }
@@ -128,5 +153,28 @@ impl ReadingArguments {
     pub fn report<A: Analysis>(&self, analysis: &A, trace: &Trace, warnings: Vec<String>) -> Report {
         let (findings, summary) = self.pass(analysis, trace);
         soundness::report(trace, findings, &summary, warnings)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_passes_have_one_bar() {
+        let reading = ReadingArguments::default();
+        let seen = |reading: &ReadingArguments| {
+            reading
+                .following
+                .0
+                .clone()
+                .map(|observer| Arc::as_ptr(&observer).addr())
+        };
+        assert_eq!(seen(&reading), None);
+        reading.as_one((0, 100), |reading| {
+            let bar = seen(reading);
+            assert!(bar.is_some());
+            reading.as_one((0, 7), |inner| assert_eq!(seen(inner), bar));
+        });
     }
 }

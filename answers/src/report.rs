@@ -104,16 +104,25 @@ impl Question for ReportArguments {
 }
 
 pub fn run(arguments: &ReportArguments) -> Result<ExitCode, Failure> {
+    show(arguments, next_step)
+}
+
+/// Prints the answer, and what to type next, if that is known.
+///
+/// # Errors
+/// If the trace can't be read, or doesn't hold what is asked for.
+pub fn show(
+    arguments: &ReportArguments,
+    next: impl FnOnce(&Report, &ReportArguments) -> Option<NextStep>,
+) -> Result<ExitCode, Failure> {
     arguments.form.time.prepare()?;
     let report = kept::ask("report", arguments, &arguments.trace, &arguments.keeping)?;
     let csv = match &arguments.table {
         Some(name) => Some(output::table_named(&report, name)?),
         None => report.tables.first(),
     };
-    match next_step(&report, arguments) {
-        Some(next) => arguments.form.output.print_and_lead_on(&report, csv, &next),
-        None => arguments.form.output.print(&report, csv),
-    }
+    let next = next(&report, arguments);
+    arguments.form.output.print_before(&report, csv, next.as_ref())
 }
 
 /// Changes of the program, if accesses with names were reported; without names, the caches of all sizes. Counts of regions

@@ -15,6 +15,7 @@ use crate::divided::{Divided, Work};
 use crate::failure::Failure;
 use crate::kept::{self, KeepingArguments};
 use crate::model::{line_bytes_of_machine, parse_line_size};
+use crate::next_step::NextStep;
 use crate::output::OutputArguments;
 use crate::question::Question;
 use crate::reading::{require_accesses, ReadingArguments};
@@ -115,9 +116,10 @@ pub fn run(arguments: &ReuseArguments) -> Result<ExitCode, Failure> {
         true => CURVE,
         false => "group_curves",
     };
-    arguments
-        .output
-        .print_as(&report, report.table(csv), |style| text(&report, style))
+    let next = NextStep::ask("advise", &arguments.trace, "");
+    arguments.output.print_as(&report, report.table(csv), |style| {
+        text(&report, style) + &next.shown(style)
+    })
 }
 
 fn analysis(arguments: &ReuseArguments, trace: &Trace) -> Reuse {

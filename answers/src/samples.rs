@@ -11,6 +11,7 @@ use trackway_trace::Trace;
 use crate::chosen_tables::{self, Groups};
 use crate::failure::Failure;
 use crate::kept::{self, KeepingArguments};
+use crate::next_step::NextStep;
 use crate::output::{OutputArguments, QuietArgument};
 use crate::question::Question;
 use crate::slice::{SliceArguments, SliceRequest};
@@ -93,10 +94,18 @@ impl Question for SamplesArguments {
 }
 
 pub fn run(arguments: &SamplesArguments) -> Result<ExitCode, Failure> {
+    show(arguments, Some(&NextStep::ask("view", &arguments.trace, "")))
+}
+
+/// Prints the answer, and what to type next, if that is known.
+///
+/// # Errors
+/// If the trace can't be read, or has no samples.
+pub fn show(arguments: &SamplesArguments, next: Option<&NextStep>) -> Result<ExitCode, Failure> {
     let report = kept::ask("samples", arguments, &arguments.trace, &arguments.keeping)?;
     let by = (arguments.by.as_slice(), "sample_lines");
     let csv = chosen_tables::csv_table(&arguments.output, &report, arguments.table.as_deref(), by)?;
-    arguments.output.print(&report, csv)
+    arguments.output.print_before(&report, csv, next)
 }
 
 /// With fewer samples, the interval of a share is wider than half of the whole.

@@ -14,6 +14,8 @@ pub(crate) struct TimeLeft {
     done: u64,
     /// When the first part was done, and how much it was.
     begun: Option<(Instant, u64)>,
+    /// Before so much is done, it isn't known what else there will be to do.
+    settled: u64,
 }
 
 impl TimeLeft {
@@ -22,7 +24,13 @@ impl TimeLeft {
             total,
             done: 0,
             begun: None,
+            settled: 0,
         }
+    }
+
+    /// The same without a judgement before so much is done: what is found there decides how much is left.
+    pub fn after(self, settled: u64) -> TimeLeft {
+        TimeLeft { settled, ..self }
     }
 
     /// Notes that there is so much less to do.
@@ -35,7 +43,8 @@ impl TimeLeft {
         self.done = self.done.saturating_add(done);
         let (since, first) = *self.begun.get_or_insert((now, self.done));
         let (passed, counted) = (now.duration_since(since), self.done - first);
-        if passed < LEAST_TIME || counted < self.total / LEAST_PART || counted == 0 {
+        let is_evidence = passed >= LEAST_TIME && counted >= self.total / LEAST_PART && counted > 0;
+        if !is_evidence || self.done < self.settled {
             return None;
         }
         let rest = self.total.saturating_sub(self.done);
@@ -83,6 +92,19 @@ mod tests {
             Some(Duration::from_secs(10)),
             "20 of 40 are done, the last 10 in 5 s"
         );
+    }
+
+    #[test]
+    fn nothing_is_said_before_it_is_known_what_there_is_to_do() {
+        let begin = Instant::now();
+        let mut left = TimeLeft::new(100).after(40);
+        for second in 0..3 {
+            assert_eq!(left.advance(10, begin + Duration::from_secs(second * 5)), None);
+        }
+        // It turns out that half of the rest needn't be done.
+        left.skip(30);
+        let estimate = left.advance(10, begin + Duration::from_secs(15));
+        assert_eq!(estimate, Some(Duration::from_secs(15)));
     }
 
     #[test]

@@ -10,13 +10,14 @@ use trackway_analysis::site_counts::Measure;
 use trackway_analysis::structures::Structures;
 use trackway_analysis::whatif::{self, what_if, Change, Link, NewLayout, Rewritten, ENOUGH};
 use trackway_analysis::Observer;
-use trackway_report::{grouped, percent, Report};
+use trackway_report::{grouped, percent, Report, Table};
 use trackway_trace::Trace;
 
 use crate::failure::Failure;
 use crate::kept::{self, KeepingArguments};
 use crate::layout::find;
 use crate::model::{simulated, ModelArguments};
+use crate::next_step::NextStep;
 use crate::output::OutputArguments;
 use crate::question::Question;
 use crate::reading::{require_accesses, ReadingArguments};
@@ -28,6 +29,8 @@ use crate::time::TimeArguments;
 const USUAL_TLBS: &str = "TLB1=64,4:TLB2=1536,12";
 const HUGE_PAGE: &str = "2M";
 const USUAL_LINE_BYTES: u64 = 64;
+/// A patch is worth a try if it saves this part of a number.
+const LEAST_GAIN: f64 = 0.02;
 
 /// Say what another layout, other pages or other caches would gain
 ///
@@ -141,7 +144,35 @@ impl Question for WhatIfArguments {
 pub fn run(arguments: &WhatIfArguments) -> Result<ExitCode, Failure> {
     arguments.time.prepare()?;
     let report = kept::ask("whatif", arguments, &arguments.trace, &arguments.keeping)?;
-    arguments.output.print(&report, report.tables.first())
+    let next = next_step(arguments, &report)?;
+    arguments
+        .output
+        .print_before(&report, report.tables.first(), next.as_ref())
+}
+
+/// A patch with the layouts that were simulated, if they save anything that counts.
+fn next_step(arguments: &WhatIfArguments, report: &Report) -> Result<Option<NextStep>, Failure> {
+    let changes = arguments.layouts.changes()?;
+    let is_split = changes
+        .iter()
+        .any(|(_, change)| matches!(change, Change::Split(_)));
+    let mut options: Vec<String> = changes
+        .iter()
+        .map(|(structure, change)| change.options(structure, Link::Pointer))
+        .collect();
+    if is_split && arguments.layouts.link() == Link::Index {
+        options.push("--link index".into());
+    }
+    let saves = !options.is_empty() && report.tables.first().is_some_and(saves);
+    Ok(saves.then(|| NextStep::ask("fix", &arguments.trace, &options.join(" "))))
+}
+
+/// Whether a number of the table is less after the change, by a part that counts.
+fn saves(levels: &Table) -> bool {
+    let numbers = |row| Some((levels.integer("before", row)?, levels.integer("after", row)?));
+    (0..levels.row_count())
+        .filter_map(numbers)
+        .any(|(before, after)| (after as f64) < before as f64 * (1.0 - LEAST_GAIN))
 }
 
 /// A warning if too few accesses to the structure were rewritten for a prediction.

@@ -200,11 +200,11 @@ fn question(arguments: &RunArguments, way: Way, part: Option<Middle>) -> (&'stat
 fn show(verb: &'static str, words: &[String], trace: &Path) -> Result<ExitCode, Failure> {
     let name = [trace.as_os_str()];
     match verb {
-        "report" => report::run(&options_from(verb, words, &name)?),
-        "samples" => samples::run(&options_from(verb, words, &name)?),
+        "report" => report::show(&options_from(verb, words, &name)?, |_, _| None),
+        "samples" => samples::show(&options_from(verb, words, &name)?, None),
         _ => {
             let asked: AdviseArguments = options_from(verb, words, &name)?;
-            advise::run(&asked)
+            advise::show(&asked, |_| None)
         }
     }
 }

@@ -7,9 +7,10 @@ use crate::{Column, Unit, Value};
 
 /// The ending of the names of columns that are in nanoseconds, and that of the titles of others.
 const NANOSECONDS: &str = "_ns";
+const MICROSECONDS: &str = "_us";
 const TITLE_IN_NANOSECONDS: &str = " (ns)";
 /// How titles of such columns say so; here the cells do.
-const IN_NANOSECONDS: [&str; 4] = [" (ns)", ", ns", "ns ", " ns"];
+const UNITS_OF_TIME: [&str; 7] = [" (ns)", ", ns", "ns ", " ns", ", µs", ", us", " us"];
 /// The column of sizes of caches and structures.
 const SIZE: &str = "size_bytes";
 /// A factor of more is a number like others.
@@ -20,8 +21,8 @@ pub fn title(column: Column) -> String {
     let title = printable(column.title());
     match (has_times(column), title.as_str()) {
         (false, _) => title,
-        (true, "ns") => "time".into(),
-        (true, _) => IN_NANOSECONDS
+        (true, "ns" | "us") => "time".into(),
+        (true, _) => UNITS_OF_TIME
             .iter()
             .fold(title, |title, unit| title.replace(unit, "")),
     }
@@ -36,13 +37,16 @@ pub fn cell(column: Column, row: usize) -> String {
         (Value::Text(text), Unit::Source) => printable(text.trim_end()),
         (Value::Text(text), Unit::Text) => printable(&readable(text.trim())),
         (Value::Text(text), _) => printable(text.trim()),
-        (Value::Integer(time_ns), _) if has_times(column) => duration(time_ns),
+        (Value::Integer(time), _) if has_times(column) => duration(time.saturating_mul(unit_ns(column))),
+        (Value::Real(time), _) if has_times(column) => {
+            duration((time * unit_ns(column) as f64).round() as u64)
+        }
         (Value::Integer(bytes), Unit::Bytes) if has_sizes(column) => binary_size(bytes),
         (Value::Integer(number), Unit::Count | Unit::Bytes) => grouped(number),
         (Value::Integer(number), _) => number.to_string(),
         (Value::Signed(change), _) => signed(change),
         (Value::Real(share), Unit::Share) => percent(share),
-        (Value::Real(rate), Unit::Rate) => format!("{rate:.1}"),
+        (Value::Real(rate), Unit::Rate) => grouped_rate(rate),
         (Value::Real(factor), Unit::Ratio) => ratio(factor),
         (Value::Real(change), Unit::Change) => signed_real(change),
         (Value::Real(number), _) => format!("{number:.3}"),
@@ -66,7 +70,32 @@ pub fn brief_cell(column: Column, row: usize) -> Option<String> {
 
 fn has_times(column: Column) -> bool {
     let is_named = column.name().ends_with(NANOSECONDS) || column.title().ends_with(TITLE_IN_NANOSECONDS);
-    is_named && matches!(column.unit(), Unit::Count | Unit::Number)
+    match column.unit() {
+        Unit::Count | Unit::Number => is_named || column.name().ends_with(MICROSECONDS),
+        Unit::Rate => column.name().ends_with(MICROSECONDS),
+        _ => false,
+    }
+}
+
+/// The nanoseconds of a column's unit of time.
+fn unit_ns(column: Column) -> u64 {
+    if column.name().ends_with(MICROSECONDS) {
+        1000
+    } else {
+        1
+    }
+}
+
+/// 12,345.6
+fn grouped_rate(rate: f64) -> String {
+    let text = format!("{rate:.1}");
+    match text
+        .split_once('.')
+        .map(|(whole, part)| (whole.parse::<u64>(), part))
+    {
+        Some((Ok(whole), part)) => format!("{}.{part}", grouped(whole)),
+        _ => text,
+    }
 }
 
 /// Whether all of them are of caches: structures have other sizes.
@@ -89,6 +118,8 @@ mod tests {
             .count(("own_time_ns", "own time (ns)"), |row| row.0)
             .count(("peak_ns", "ns after the beginning"), |row| row.0)
             .count(("weight", "time (ns)"), |row| row.0)
+            .rate(("mean_life_us", "mean life, µs"), |row| Some(row.0 as f64 / 1e6))
+            .count("first_us", |row| row.0)
             .bytes(("size_bytes", "size"), |row| row.1)
             .bytes("bytes", |row| row.1)
             .build();
@@ -100,6 +131,8 @@ mod tests {
             ("own time", "1.257 s"),
             ("after the beginning", "1.257 s"),
             ("time", "1.257 s"),
+            ("mean life", "1.257 ms"),
+            ("first", "1256.648 s"),
             ("size", "32 KiB"),
             ("bytes", "32,768"),
         ];
@@ -127,5 +160,6 @@ mod tests {
             .build();
         let brief: Vec<Option<String>> = table.columns().map(|column| brief_cell(column, 0)).collect();
         assert_eq!(brief, [Some("29.8M".to_owned()), None, Some("29.8M".to_owned())]);
+        assert_eq!(cell(table.columns().last().unwrap(), 0), "29,795,810.0");
     }
 }

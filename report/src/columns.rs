@@ -57,6 +57,11 @@ impl TextColumn {
         self.cells.iter().all(says_nothing)
     }
 
+    /// Whether it has texts, none of which says anything.
+    pub fn is_empty(&self) -> bool {
+        self.unit.is_text() && self.cells.iter().all(String::is_empty)
+    }
+
     /// The lines of a cell: texts on the left, numbers on the right. Names and numbers are never cut; paths lose their
     /// first folders, and source lines their end.
     pub fn lines(&self, row: usize) -> Vec<String> {
@@ -123,7 +128,8 @@ fn shortest_path(path: &str) -> usize {
     path.width().min(last_part(path).width() + "…/".width())
 }
 
-fn is_command(title: &str) -> bool {
+/// Whether a text is a command of ours, or begins one.
+pub fn is_command(title: &str) -> bool {
     title.starts_with(COMMAND)
 }
 
@@ -179,7 +185,7 @@ mod tests {
     #[test]
     fn commands_stay_in_one_line() {
         let options = format!("--split '{}'", "member,".repeat(20));
-        let column = TextColumn::new("trackway whatif TRACE", vec![options.clone()], Unit::Text);
+        let column = TextColumn::new("trackway whatif t.trackway", vec![options.clone()], Unit::Text);
         assert_eq!(column.lines(0), [options]);
     }
 }

@@ -25,13 +25,29 @@ pub struct Fitted {
 /// Makes the columns fit. Columns that stand aside go first, if others would have to give way. Then headings take several
 /// lines, paths lose folders, and numbers are shown with three digits. If that isn't enough, columns are left out.
 pub fn fit(columns: Vec<TextColumn>, available: usize) -> Fitted {
+    let titles: Vec<String> = columns.iter().map(|column| column.title.clone()).collect();
     let mut fitted = Fitted::all(columns);
+    if !fitted.fits(available) {
+        fitted.columns.retain(|column| !column.is_empty());
+    }
     fitted.leave_out_asides(available);
     if !fitted.fits(available) {
         fitted.below = take_out(&mut fitted.columns, TextColumn::is_command);
         fitted.narrow_down(available);
     }
+    fitted.left_out = each_once(titles, &fitted.left_out);
     fitted
+}
+
+/// The titles that were left out, in the order of the table.
+fn each_once(titles: Vec<String>, left_out: &[String]) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for title in titles {
+        if !title.is_empty() && left_out.contains(&title) && !found.contains(&title) {
+            found.push(title);
+        }
+    }
+    found
 }
 
 impl Fitted {
@@ -270,11 +286,11 @@ mod tests {
             (200, vec![]),
             (120, vec!["source"]),
             (80, vec!["source"]),
-            (77, vec!["source", "kind"]),
-            (68, vec!["source", "kind", "L1 misses"]),
-            (60, vec!["source", "kind", "L1 misses", "accesses"]),
-            (50, vec!["source", "kind", "L1 misses", "accesses"]),
-            (40, vec!["source", "kind", "L1 misses", "accesses", "share"]),
+            (77, vec!["kind", "source"]),
+            (68, vec!["L1 misses", "kind", "source"]),
+            (60, vec!["accesses", "L1 misses", "kind", "source"]),
+            (50, vec!["accesses", "L1 misses", "kind", "source"]),
+            (40, vec!["accesses", "L1 misses", "share", "kind", "source"]),
         ] {
             let fitted = fit(columns(), width);
             assert_eq!(fitted.left_out, left_out, "{width}: {:?}", titles(&fitted));
@@ -327,7 +343,26 @@ mod tests {
     fn columns_that_say_nothing_go_before_others() {
         let mut columns = columns();
         columns.insert(3, number("gaps", "0", "0"));
-        assert_eq!(fit(columns, 77).left_out, ["source", "gaps", "kind"]);
+        assert_eq!(fit(columns, 77).left_out, ["gaps", "kind", "source"]);
+    }
+
+    #[test]
+    fn empty_columns_take_no_room_from_others() {
+        let mut columns = columns();
+        columns.insert(1, column("inlined into", "", Unit::Path));
+        columns.push(column("", "changed", Unit::Text));
+        columns.push(column("kind", "heap", Unit::Text));
+        let fitted = fit(columns.clone(), 77);
+        assert_eq!(
+            fitted.left_out,
+            ["kind", "source"],
+            "each title once, and none that is empty"
+        );
+        assert!(!titles(&fitted).contains(&"inlined into"));
+        assert!(
+            titles(&fit(columns, 300)).contains(&"inlined into"),
+            "where there is room"
+        );
     }
 
     #[test]
@@ -336,7 +371,7 @@ mod tests {
         let columns = vec![
             column("type", "arc", Unit::Text),
             column("because", "32 of 64 bytes are cold", Unit::Text),
-            column("trackway whatif TRACE", command, Unit::Text),
+            column("trackway whatif t.trackway", command, Unit::Text),
             column("saved", "48.5 %", Unit::Share),
         ];
         let fitted = fit(columns.clone(), 80);

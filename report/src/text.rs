@@ -3,12 +3,12 @@
 use unicode_width::UnicodeWidthStr;
 
 use crate::cells::{brief_cell, cell, title};
-use crate::columns::{TextColumn, GAP};
+use crate::columns::{is_command, TextColumn, GAP};
 use crate::compare::SHARES;
 use crate::fitting::{fit, Fitted};
 use crate::names::readable;
 use crate::terminal::printable;
-use crate::wrapping::{pad_right, wrapped};
+use crate::wrapping::{command_lines, pad_right, wrapped};
 use crate::{Column, Layout, Report, Table, Value};
 
 /// How to write for people.
@@ -155,7 +155,7 @@ impl TextStyle {
         let width = self
             .width
             .map_or(usize::MAX, |width| width.saturating_sub(BELOW.len()));
-        let lines = wrapped(text.trim_end(), width);
+        let lines = command_lines(text.trim_end(), width);
         lines.iter().map(|line| format!("{BELOW}{line}\n")).collect()
     }
 
@@ -189,7 +189,11 @@ impl TextStyle {
             .width
             .map_or(usize::MAX, |width| width.saturating_sub(title_width + GAP.len()));
         let line = |column: Column, row| {
-            let lines = wrapped(&cell(column, row), value_width);
+            let value = cell(column, row);
+            let lines = match is_command(&value) {
+                true => command_lines(&value, value_width),
+                false => wrapped(&value, value_width),
+            };
             let title = title(column);
             let titles = std::iter::once(title.as_str()).chain(std::iter::repeat(""));
             let lines = titles.zip(lines);
@@ -338,7 +342,7 @@ node, \"x\"     7         12                -
         assert_eq!(ranking, Some("L2 misses"));
         assert_eq!(
             narrow(9).ranked_table(&members, ranking),
-            "arc: 64\nbytes\n    L2\nmisses\n 1.00M\n(no room\nfor: L1\nmisses,\naccesses)\n"
+            "arc: 64\nbytes\n    L2\nmisses\n 1.00M\n(no room\nfor:\naccesses,\nL1\nmisses)\n"
         );
     }
 
@@ -360,8 +364,8 @@ node, \"x\"     7         12                -
              field      line  accesses\n\
              arc.ident   123     4.57M\n\
              node, \"x\"     7        12\n\
-             (no room for: source,\n\
-             share of misses)\n"
+             (no room for: share of\n\
+             misses, source)\n"
         );
     }
 
@@ -450,14 +454,14 @@ node, \"x\"     7         12                -
         let rows = [("arc", "--split 'arc:cost,ident' --link index")];
         let table = TableBuilder::new("proposals", "Proposals", &rows)
             .text("type", |row| row.0)
-            .text(("options", "trackway whatif TRACE"), |row| row.1)
+            .text(("options", "trackway whatif t.trackway"), |row| row.1)
             .build();
         assert_eq!(
             narrow(40).table(&table),
             "Proposals\n\
              type\n\
              arc\n\
-             \x20   trackway whatif TRACE --split\n\
+             \x20   trackway whatif t.trackway --split \\\n\
              \x20   'arc:cost,ident' --link index\n"
         );
     }
@@ -472,6 +476,20 @@ node, \"x\"     7         12                -
         assert_eq!(
             PLAIN.table(&table),
             "Audit\naccesses   1,234\nwith type  25.0 %\n"
+        );
+    }
+
+    #[test]
+    fn a_command_of_a_record_can_be_copied() {
+        let table = TableBuilder::new("card", "Card", &["trackway whatif --align 'node:64' t.trackway"])
+            .text("next", |row| *row)
+            .as_record()
+            .build();
+        assert_eq!(
+            narrow(40).table(&table),
+            "Card\n\
+             next  trackway whatif --align \\\n\
+             \x20     'node:64' t.trackway\n"
         );
     }
 

@@ -71,6 +71,44 @@ pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
+/// Lines of a command, broken between its words. Each line but the last ends in a backslash, so that a shell takes them as
+/// one command.
+pub fn command_lines(command: &str, width: usize) -> Vec<String> {
+    let room = width.saturating_sub(CONTINUED.len());
+    let mut lines = vec![String::new()];
+    let mut words = shell_words(command).into_iter().peekable();
+    while let Some(word) = words.next() {
+        let line = lines.last_mut().expect("there is a line");
+        let room = if words.peek().is_some() { room } else { width };
+        if line.is_empty() {
+            line.push_str(word);
+        } else if line.width() + 1 + word.width() <= room {
+            *line += &format!(" {word}");
+        } else {
+            line.push_str(CONTINUED);
+            lines.push(word.to_owned());
+        }
+    }
+    lines
+}
+
+/// Ends a line of a command that goes on.
+const CONTINUED: &str = " \\";
+
+/// The words of a command as they are written, with their quotes.
+fn shell_words(command: &str) -> Vec<&str> {
+    let mut quote = None;
+    let ends_word = |sign: char| {
+        match quote {
+            Some(open) if sign == open => quote = None,
+            None if sign == '\'' || sign == '"' => quote = Some(sign),
+            _ => (),
+        }
+        quote.is_none() && sign == ' '
+    };
+    command.split(ends_word).collect()
+}
+
 /// Lines of a message that are too wide go on below, indented; others stay as they are.
 pub fn folded_lines(text: &str, width: Option<usize>) -> String {
     let Some(width) = width.filter(|width| *width > INDENT.len()) else {
@@ -177,6 +215,29 @@ mod tests {
         assert_eq!(wrapped("extraordinary", 8), ["extraordinary"]);
         assert_eq!(wrapped("", 8), [""]);
         assert_eq!(wrapped("it is 100 % of", 10), ["it is", "100 % of"]);
+    }
+
+    #[test]
+    fn a_shell_takes_the_lines_of_a_command_as_one() {
+        let command = "trackway whatif --split 'Pool<int, 4>:a,b' --link index t.trackway";
+        assert_eq!(command_lines(command, 80), [command]);
+        assert_eq!(
+            command_lines(command, 36),
+            [
+                "trackway whatif --split \\",
+                "'Pool<int, 4>:a,b' --link index \\",
+                "t.trackway"
+            ]
+        );
+        assert_eq!(
+            command_lines("abc defg", 8),
+            ["abc defg"],
+            "the last line has no sign"
+        );
+        assert_eq!(
+            command_lines("trackway 'a b' \"c d\"", 12),
+            ["trackway \\", "'a b' \"c d\""]
+        );
     }
 
     #[test]

@@ -155,7 +155,7 @@ proptest! {
             let all = whole(&trace, measure);
             let addresses = (0x10_0000 + low, 0x10_0000 + low + size);
             check(&trace, &reference, View { addresses, ..all.clone() });
-            let owner = ["first, malloc", "second, malloc", "table", "stack of stream 0", "other memory"][owner];
+            let owner = ["first, malloc", "second, malloc", "table", "stack of thread 0", "other memory"][owner];
             check(&trace, &reference, View { owner: Some(owner.to_owned()), ..all.clone() });
             let (from_ns, to_ns) = (1000 + from, 1000 + from + length);
             check(&trace, &reference, View { from_ns, to_ns, ..all });

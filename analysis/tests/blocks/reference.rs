@@ -318,11 +318,11 @@ impl Reference {
             .filter(|(_, anchor)| anchor.saturating_add(64 << 10) >= page);
         let nearest = above.min_by_key(|(_, anchor)| *anchor).copied();
         if let Some((thread, _)) = nearest.filter(|(_, anchor)| page >= anchor.saturating_sub(7 << 20)) {
-            return format!("stack of stream {thread}");
+            return format!("stack of thread {thread}");
         }
         if local && !process.stacks.iter().any(|stack| stack.0 == thread) {
             process.stacks.push((thread, page));
-            return format!("stack of stream {thread}");
+            return format!("stack of thread {thread}");
         }
         "other memory".to_owned()
     }

@@ -2,7 +2,9 @@
 
 use trackway_analysis::layout::MemberMove;
 use trackway_analysis::site_counts::SiteCounters;
-use trackway_trace::{LocationId, Program};
+use trackway_trace::{LocationId, Program, Trace};
+
+use crate::next_step::NextStep;
 
 pub struct Card {
     pub change: String,
@@ -21,6 +23,11 @@ pub struct Card {
     pub definition: Vec<String>,
     /// Where members stand before and after, if the change is one of a layout.
     pub moves: Vec<MemberMove>,
+}
+
+/// The command that says between which places threads pass lines.
+pub fn sharing(trace: &Trace) -> NextStep {
+    NextStep::ask("sharing", trace.path(), "")
 }
 
 /// File and line.

@@ -6,7 +6,7 @@ use trackway_analysis::site_counts::SiteCounters;
 use trackway_analysis::time::Machine;
 use trackway_analysis::Findings;
 use trackway_report::{percent, Table, TableBuilder};
-use trackway_trace::{Program, Trace};
+use trackway_trace::Trace;
 
 use super::card::{place, Card};
 use super::edits::{change_of, EditCard};
@@ -16,8 +16,6 @@ use crate::shell_word::quoted;
 const LEAST_GAIN: f64 = 0.02;
 /// Where waiting takes less, memory isn't what to look at.
 const LITTLE: f64 = 0.05;
-/// What stands for the path of the trace in the commands of cards.
-const TRACE: &str = "TRACE";
 
 /// What it is of, the change, and why it isn't advised.
 pub type Dropped = (String, String, String);
@@ -32,7 +30,9 @@ pub struct Cards {
 
 impl Cards {
     /// Those of layouts.
-    pub fn new(recorded: &Program, machine: &Machine, layouts: &LayoutCards) -> Cards {
+    pub fn new(trace: &Trace, machine: &Machine, layouts: &LayoutCards) -> Cards {
+        let recorded = trace.program();
+        let path = quoted(&trace.path().to_string_lossy());
         let dropped = layouts.dropped.iter();
         let cards = layouts.cards.iter().map(|card| Card {
             change: card.change.into(),
@@ -42,7 +42,7 @@ impl Cards {
             unless: wrong_when(card.change).into(),
             worse: card.worse.clone(),
             place: card.location.and_then(|location| place(recorded, location)),
-            next: format!("trackway whatif --time {} TRACE", card.options),
+            next: format!("trackway whatif --time {} {path}", card.options),
             definition: card.definition.clone(),
             moves: card.moves.clone(),
         });
@@ -124,14 +124,6 @@ impl Cards {
     fn waiting(&self) -> f64 {
         let cycles = self.before.cycles.max(1) as f64;
         (1.0 - self.work as f64 / cycles).max(0.0)
-    }
-
-    /// Has the commands of the cards name the trace.
-    pub fn name_trace(&mut self, trace: &Trace) {
-        let path = quoted(&trace.path().to_string_lossy());
-        for card in &mut self.cards {
-            card.next = with_path(&card.next, &path);
-        }
     }
 
     pub fn findings(mut self, most: usize, with_moves: bool) -> Findings {
@@ -299,38 +291,10 @@ fn wrong_when(change: &str) -> &'static str {
     }
 }
 
-/// The command with that path where [`TRACE`] stands alone: names of members may have it within them.
-fn with_path(command: &str, path: &str) -> String {
-    let words: Vec<&str> = command
-        .split(' ')
-        .map(|word| if word == TRACE { path } else { word })
-        .collect();
-    words.join(" ")
-}
-
 fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     letters
         .next()
         .map(|first| first.to_uppercase().chain(letters).collect())
         .unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn commands_name_the_trace() {
-        let path = "'a b.trackway'";
-        assert_eq!(
-            with_path("trackway whatif --time --split 'TRACE:key' TRACE", path),
-            "trackway whatif --time --split 'TRACE:key' 'a b.trackway'"
-        );
-        assert_eq!(
-            with_path("trackway sharing TRACE   says which lines", path),
-            "trackway sharing 'a b.trackway'   says which lines"
-        );
-        assert_eq!(with_path("sort the indices", path), "sort the indices");
-    }
 }

@@ -2,9 +2,9 @@
 
 use trackway_analysis::edits::{Edit, Kind};
 use trackway_analysis::site_counts::SiteCounters;
-use trackway_trace::Program;
+use trackway_trace::Trace;
 
-use super::card::{place, Card};
+use super::card::{place, sharing, Card};
 
 pub struct EditCard {
     pub kind: Kind,
@@ -13,10 +13,10 @@ pub struct EditCard {
 
 impl EditCard {
     /// By the program's counters with the edit.
-    pub fn new(recorded: &Program, edit: Edit, after: SiteCounters) -> EditCard {
+    pub fn new(trace: &Trace, edit: Edit, after: SiteCounters) -> EditCard {
         EditCard {
             kind: edit.kind,
-            card: card(recorded, edit, after),
+            card: card(trace, edit, after),
         }
     }
 
@@ -31,7 +31,7 @@ pub fn change_of(kind: Kind) -> &'static str {
     words(kind).change
 }
 
-fn card(recorded: &Program, edit: Edit, after: SiteCounters) -> Card {
+fn card(trace: &Trace, edit: Edit, after: SiteCounters) -> Card {
     let words = words(edit.kind);
     Card {
         change: words.change.into(),
@@ -43,10 +43,22 @@ fn card(recorded: &Program, edit: Edit, after: SiteCounters) -> Card {
         },
         unless: words.unless.into(),
         worse: String::new(),
-        place: edit.location.and_then(|location| place(recorded, location)),
-        next: words.next.into(),
+        place: edit
+            .location
+            .and_then(|location| place(trace.program(), location)),
+        next: next(edit.kind, trace),
         definition: edit.definition,
         moves: Vec::new(),
+    }
+}
+
+/// What to type or to do next. Where threads pass lines to each other, `trackway sharing` knows between which places.
+fn next(kind: Kind, trace: &Trace) -> String {
+    let next = words(kind).next;
+    match kind {
+        Kind::ThreadsApart => format!("see between which lines of source it goes: {}", sharing(trace)),
+        Kind::LinesOfTheirOwn => format!("{next}; for the lines of source: {}", sharing(trace)),
+        _ => next.into(),
     }
 }
 
@@ -71,7 +83,7 @@ fn words(kind: Kind) -> Words {
             change: "threads apart",
             bound: "this is the most that can be gained, as if each thread had its own",
             unless: "the threads must take turns: then shorten what they do meanwhile, or divide what is locked",
-            next: "trackway sharing TRACE   says between which lines of source it goes",
+            next: "",
         },
         Kind::NeverRead => Words {
             change: "leave out",
@@ -131,7 +143,7 @@ fn words(kind: Kind) -> Words {
             change: "lines of its own",
             bound: "",
             unless: "there are so many that the added bytes cost more than they save, or the threads access the same bytes in other runs",
-            next: "align what each thread accesses to 64 bytes, and measure; trackway sharing TRACE says which lines of source",
+            next: "align what each thread accesses to 64 bytes, and measure",
         },
     }
 }

@@ -14,7 +14,7 @@ use trackway_analysis::whatif::{what_if, Question};
 use trackway_analysis::Observer;
 use trackway_trace::Trace;
 
-use super::card::Card;
+use super::card::{sharing, Card};
 use super::cards::Dropped;
 use super::edits::EditCard;
 
@@ -105,7 +105,7 @@ impl Subject<'_> {
         let (mut cards, mut dropped) = (Vec::new(), Vec::new());
         for (edit, after) in subject.simulated() {
             match after {
-                Ok(after) => cards.push(EditCard::new(self.trace.program(), edit, after)),
+                Ok(after) => cards.push(EditCard::new(self.trace, edit, after)),
                 Err(why) => dropped.push(EditCard::dropped(edit, why)),
             }
         }
@@ -139,7 +139,7 @@ impl Subject<'_> {
             unless: "the threads must know of each other's writes: a counter that all of them need can be kept by thread, and added up when it is read, but a queue stays one".into(),
             worse: String::new(),
             place: None,
-            next: "trackway sharing TRACE   says which fields, and whether it is true or false sharing".into(),
+            next: format!("see which fields, and whether it is true or false sharing: {}", sharing(self.trace)),
             definition: Vec::new(),
             moves: Vec::new(),
         })

@@ -21,9 +21,11 @@ use crate::comparable::{AnalysisName, Settings};
 use crate::failure::Failure;
 use crate::input::Input;
 use crate::model::{parse_line_size, ModelArguments};
+use crate::next_step::NextStep;
 use crate::output::{self, OutputArguments};
 use crate::question::Question;
 use crate::reading::{require_accesses, ReadingArguments};
+use crate::shell_word::quoted;
 use crate::slice::{SliceArguments, SliceRequest};
 use budget::BudgetFile;
 use github::Annotation;
@@ -60,7 +62,7 @@ pub struct CheckArguments {
     /// The trace, a report that --json has saved with --top 0, or a folder of traces or a place in an object store (s3://...), each trace of which is checked
     pub trace: PathBuf,
     /// The budgets, in TOML
-    #[arg(short, long, value_name = "FILE", required_unless_present = "write_budget")]
+    #[arg(short, long, value_name = "FILE")]
     pub budget: Option<PathBuf>,
     /// The trace or saved report to which max-ratio refers [default: that which the file names]
     #[arg(long, value_name = "FILE", requires = "budget")]
@@ -103,7 +105,12 @@ fn parse_margin(text: &str) -> Result<f64, String> {
 impl CheckArguments {
     fn budget_file(&self) -> Result<&Path, Failure> {
         let path = self.budget.as_deref();
-        path.ok_or_else(|| Failure::new("name a file with --budget"))
+        path.ok_or_else(|| {
+            let trace = quoted(&self.trace.to_string_lossy());
+            Failure::new(format!(
+                "name a file of budgets with --budget; this writes one: trackway check --write-budget budget.toml {trace}"
+            ))
+        })
     }
 }
 
@@ -132,8 +139,14 @@ pub fn run(arguments: &CheckArguments) -> Result<ExitCode, Failure> {
         return run_for_github(arguments);
     }
     let outcome = check(arguments)?;
-    let report = &outcome.report;
-    arguments.output.print(report, report.tables.first())?;
+    let (report, output) = (&outcome.report, &arguments.output);
+    match outcome.status {
+        HOLDS => output.print(report, report.tables.first())?,
+        _ => {
+            let next = NextStep::ask("report", &arguments.trace, "");
+            output.print_and_lead_on(report, report.tables.first(), &next)?
+        }
+    };
     Ok(ExitCode::from(outcome.status))
 }
 
@@ -334,5 +347,15 @@ fn write_budget(arguments: &CheckArguments, path: &Path) -> Result<ExitCode, Fai
     let text = proposal::proposal(&reports, &basis, arguments.margin, arguments.output.rows());
     let text = text.map_err(|error| Failure::about(&arguments.trace, error))?;
     output::write_file(path, text.as_bytes(), Existing::with_force(arguments.force))?;
+    if !arguments.reading.quiet {
+        let budgets = text.matches(proposal::BUDGET).count();
+        output::say(format!(
+            "{}: {}",
+            path.display(),
+            counted(budgets as u64, "budget")
+        ));
+        let options = format!("--budget {}{}", quoted(&path.to_string_lossy()), slice.words());
+        output::say_next(NextStep::ask("check", &arguments.trace, &options));
+    }
     Ok(ExitCode::SUCCESS)
 }

@@ -17,6 +17,9 @@ const MEASURES: [&str; 7] = [
     "tlb_misses",
 ];
 
+/// Begins a budget.
+pub const BUDGET: &str = "[[budget]]";
+
 /// What a budget file says before its budgets, so that a check measures the same.
 pub struct Basis {
     pub caches: Option<String>,
@@ -87,7 +90,7 @@ fn sums_by_name<'t>(table: &'t Table, measures: &[&str]) -> Vec<(&'t str, Vec<u6
 
 fn entry(field: Option<&str>, measure: &str, max: u64) -> String {
     let field = field.map_or(String::new(), |field| format!("field = {}\n", quoted(field)));
-    format!("\n[[budget]]\n{field}measure = \"{measure}\"\nmax = {max}\n")
+    format!("\n{BUDGET}\n{field}measure = \"{measure}\"\nmax = {max}\n")
 }
 
 /// TOML's integers are signed.

@@ -27,10 +27,19 @@ impl Verdict {
         self.place.as_ref()
     }
 
-    /// Such as "arc.ident: 120 l2_misses, at most 100".
+    /// Such as "arc.ident: 120 L2 misses, at most 100".
     pub fn sentence(&self) -> String {
         let (subject, value) = (&self.subject, grouped(self.value));
-        format!("{subject}: {value} {}, {}", self.measure, self.rule)
+        format!("{subject}: {value} {}, {}", in_words(&self.measure), self.rule)
+    }
+}
+
+/// The name of a number as the report's columns have it: "L2 misses".
+fn in_words(measure: &str) -> String {
+    let words = measure.replace("hand_overs", "hand-overs").replace('_', " ");
+    match words.split_once(' ') {
+        Some((level, "misses")) => format!("{} misses", level.to_uppercase()),
+        _ => words,
     }
 }
 
@@ -91,6 +100,7 @@ pub fn table(verdicts: &[Verdict]) -> Table {
     let mut verdicts: Vec<&Verdict> = verdicts.iter().collect();
     verdicts.sort_by_key(|verdict| verdict.holds());
     TableBuilder::new("budgets", "Budgets", &verdicts)
+        .ranked_by("holds")
         .text(("subject", "of"), |verdict| verdict.subject.to_string())
         .text(("measure", "number"), |verdict| verdict.measure.clone())
         .count("value", |verdict| verdict.value)
@@ -117,6 +127,15 @@ mod tests {
             warnings: Vec::new(),
             tables: vec![table],
         }
+    }
+
+    #[test]
+    fn numbers_are_named_in_words() {
+        let names = ["l2_misses", "tlb_misses", "accesses", "read_hand_overs"];
+        assert_eq!(
+            names.map(in_words),
+            ["L2 misses", "TLB misses", "accesses", "read hand-overs"]
+        );
     }
 
     #[test]

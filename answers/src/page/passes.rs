@@ -25,8 +25,11 @@ use super::look::Look;
 use crate::advise::Advising;
 use crate::failure::Failure;
 use crate::model::{line_bytes_of_machine, ModelArguments};
+use crate::next_step::NextStep;
+use crate::progress::record_bytes;
 use crate::reading::ReadingArguments;
 use crate::soundness;
+use crate::stage::Stage;
 use crate::time::MachineArguments;
 
 /// The tables of places that the page uses.
@@ -111,10 +114,22 @@ impl Reports {
 pub fn reports(settings: &Settings, trace: &Trace) -> Result<Reports, Failure> {
     let mut warnings = Vec::new();
     let (caches, rank_by) = settings.model.choose(trace, true, &mut warnings)?;
-    let advice = (settings.look_bytes > 0).then(|| advice(settings, trace));
+    let look = (settings.look_bytes > 0).then(|| Look::at(trace, settings.look_bytes));
     let machine = timed(settings, trace, &caches);
     let plan = Plan::of(trace, &caches);
+    let looked = look.as_ref().and_then(|look| look.as_ref().ok());
+    let looked_bytes = looked.map_or(0, |look| record_bytes(look.trace(trace)));
+    let bytes_of_look = looked_bytes.saturating_mul(Advising::cost());
+    let settled = looked_bytes.saturating_mul(Advising::first_cost());
+    let work = plan.work(trace) * COST_OF_DECODING;
+    let bytes = record_bytes(trace)
+        .saturating_mul(work)
+        .saturating_add(bytes_of_look);
     let read = |threads: NonZeroUsize, observer: &dyn Observer| {
+        let observer = &Heavy {
+            observer,
+            weight: COST_OF_DECODING,
+        };
         let times = Arc::new(ChunkTimes::count(trace, threads, observer));
         let reading = Reading {
             trace,
@@ -132,20 +147,28 @@ pub fn reports(settings: &Settings, trace: &Trace) -> Result<Reports, Failure> {
             ..reports
         }
     };
-    let reports = settings.reading.with_progress(trace, plan.work(trace), read);
-    Ok(Reports { advice, ..reports })
+    Ok(settings.reading.as_one((settled, bytes), |reading| {
+        let advice = look.map(|look| advice(settings, trace, look, reading));
+        let reports = reading.with_progress(trace, work, read);
+        Reports { advice, ..reports }
+    }))
 }
 
 /// What to change. That none can be looked for is no reason to have no page: then the answer says so.
-fn advice(settings: &Settings, trace: &Trace) -> Report {
+fn advice(
+    settings: &Settings,
+    trace: &Trace,
+    look: Result<Look, Failure>,
+    reading: &ReadingArguments,
+) -> Report {
     let advising = Advising {
         machine: settings.machine,
         cache: &settings.model.cache,
-        reading: settings.reading,
+        reading,
         most: CARDS,
         with_moves: true,
     };
-    let looked = Look::at(trace, settings.look_bytes).and_then(|look| {
+    let looked = look.and_then(|look| {
         let mut report = advising.report(look.trace(trace))?;
         report.tables.push(look.table());
         Ok(report)
@@ -206,7 +229,7 @@ impl Plan {
             false => 0,
         };
         let passes: u64 = self.passes.iter().map(|parts| parts.work()).sum();
-        1 + PLACES_WORK + MISSED_MAP_WORK + origins + passes + 2 * TRIAL_WORK
+        1 + PLACES_WORK + MISSED_MAP_WORK + origins + passes + TRIAL_WORK.iter().sum::<u64>()
     }
 }
 
@@ -221,17 +244,23 @@ impl Observer for Heavy<'_> {
         self.observer.advance(accesses, bytes.saturating_mul(self.weight));
     }
 
+    fn skip(&self, bytes: u64) {
+        self.observer.skip(bytes.saturating_mul(self.weight));
+    }
+
     fn is_stopped(&self) -> bool {
         self.observer.is_stopped()
     }
 }
 
-/// Work of the parts of the page, and of each of the two passes that try the proposed layouts, by the time that they
-/// take with programs that follow pointers.
+/// What a pass that only decodes costs, in the unit of what looking for changes costs.
+const COST_OF_DECODING: u64 = 2;
+/// Work of the parts of the page, and of the two passes that try the proposed layouts, by the time that they take with
+/// programs that follow pointers.
 const SIMULATION_WORK: u64 = 5;
 const MEMORY_WORK: u64 = 5;
 const REUSE_WORK: u64 = 2;
-const TRIAL_WORK: u64 = 4;
+const TRIAL_WORK: [u64; 2] = [2, 15];
 const PLACES_WORK: u64 = 5;
 const MISSED_MAP_WORK: u64 = 5;
 
@@ -357,6 +386,7 @@ impl<'r> Reading<'r> {
             only: None,
             top: STRUCTURES,
             rank_by,
+            command: NextStep::ask("whatif", self.trace.path(), "").to_string(),
         };
         let structures = Structures::of(self.trace.program());
         let machine_code = self.trace.program().is_machine_code();
@@ -444,10 +474,7 @@ impl Pass<'_> {
         } = *self.reading;
         let (simulated, activity) = simulation;
         let (simulated, misses) = simulated.into_parts();
-        let observer = Heavy {
-            observer,
-            weight: TRIAL_WORK,
-        };
+        let observer = Stage::new(observer, trace, &TRIAL_WORK);
         let layout = simulated.into_layout_findings(trace, threads, &observer);
         reports.misses = self.report(misses, warnings.to_vec());
         reports.layout = self.report(layout, warnings.to_vec());

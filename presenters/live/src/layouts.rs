@@ -105,6 +105,7 @@ impl LiveTrace {
             only: None,
             top,
             rank_by: Measure::Accesses,
+            command: "trackway whatif".into(),
         };
         let finder = Finder::new(self.trace().program(), window.accesses);
         Ok(finder.findings(self.trace(), shown, fragments)?)

@@ -269,6 +269,7 @@ fn layouts_of_single_chunks_are_joined_to_those_of_the_trace() {
             only: None,
             top: usize::MAX,
             rank_by: Measure::Accesses,
+            command: "trackway whatif".into(),
         };
         let structures = Structures::of(arriving.trace.program());
         let layout = Layout::new(structures, Caches::none(), 100, shown);

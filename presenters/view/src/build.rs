@@ -6,6 +6,7 @@ use trackway_analysis::site_counts::Measure;
 use trackway_analysis::sources::{self, SourceFiles, CHANGED};
 use trackway_answers::failure::Failure;
 use trackway_answers::page::{counts as regions, reports, samples as sampled, Reports, Settings};
+use trackway_answers::shell_word::quoted;
 use trackway_answers::{counts, info, samples, soundness};
 use trackway_report::{Report, Table};
 use trackway_trace::Trace;
@@ -26,6 +27,7 @@ pub fn page(arguments: &ViewArguments, trace: &Trace) -> Result<Page, Failure> {
         true => empty_page(program_name(trace)),
         false => page_of_accesses(arguments, trace)?,
     };
+    page.trace = quoted(&trace.path().to_string_lossy());
     if arguments.after.is_some() {
         let compared = comparison(arguments, &arguments.trace, trace.path())?;
         page.parts.insert(0, part("comparison", "Comparison", compared));

@@ -18,6 +18,8 @@ pub struct Page {
     pub title: String,
     /// The program that made the page, with its version.
     pub generator: String,
+    /// The path of the trace as a word of a command; empty if there is none.
+    pub trace: String,
     /// Name of the column by which the rows of misses are ranked, such as `l2_misses`.
     pub rank_by: String,
     pub suspects: Vec<Suspect>,
@@ -63,6 +65,7 @@ impl Page {
             "format": FORMAT,
             "title": self.title,
             "generator": self.generator,
+            "trace": self.trace,
             "rank_by": self.rank_by,
             "terms": terms(),
             "suspects": self.suspects.iter().map(Suspect::to_json).collect::<Vec<_>>(),

@@ -31,4 +31,21 @@ mod tests {
         assert_eq!(colour([7, 0], 7), [0x1a, 0x54, 0xb3]);
         assert_eq!(colour([0, 7], 7), [0xbf, 0x14, 0x19]);
     }
+
+    #[test]
+    fn more_is_darker_and_writes_are_redder() {
+        let light = |count| {
+            let channels = colour([count, 0], 10_000);
+            channels.iter().map(|&channel| u32::from(channel)).sum::<u32>()
+        };
+        let lights = [1, 10, 100, 1000, 10_000].map(light);
+        assert!(lights.is_sorted_by(|more, fewer| more > fewer), "{lights:?}");
+        let redness = |writes: u64| {
+            let [red, _, blue] = colour([100 - writes, writes], 100);
+            i32::from(red) - i32::from(blue)
+        };
+        let shades = [0, 25, 50, 75, 100].map(redness);
+        assert!(shades.is_sorted_by(|fewer, more| fewer < more), "{shades:?}");
+        assert!(shades[0] < 0 && shades[4] > 0, "blue for reads, red for writes");
+    }
 }

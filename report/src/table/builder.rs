@@ -2,6 +2,7 @@
 //!
 //! Hundreds of columns are given as closures, and what is generic is compiled for each: so only calls of them are.
 
+use crate::number::grouped;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -82,7 +83,12 @@ impl Quotient for Option<f64> {
 /// A title that says how many rows there are, where not all are shown.
 pub fn top_title(title: impl Into<String>, shown: usize, all: usize) -> String {
     match shown < all {
-        true => format!("{}, {shown} of {all}", title.into()),
+        true => format!(
+            "{}, {} of {}",
+            title.into(),
+            grouped(shown as u64),
+            grouped(all as u64)
+        ),
         false => title.into(),
     }
 }

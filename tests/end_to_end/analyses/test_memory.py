@@ -9,7 +9,7 @@ import unittest
 from pathlib import Path
 from xml.etree import ElementTree
 
-from ..support import pictures, tools
+from ..support import pictures, terminal, tools
 
 PROGRAM = """
 #include <stdlib.h>
@@ -39,6 +39,23 @@ int main(void) {
     void *impossible = malloc((size_t)1 << 62);
     lasting[0] = unused != impossible;
     return 0;
+}
+"""
+
+# The same call of malloc stands in two functions, by way of one that is inlined into both.
+INLINED = """#include <stdlib.h>
+static inline __attribute__((always_inline)) char *made(size_t bytes) {
+    return malloc(bytes);
+}
+__attribute__((noinline)) static char *first(void) {
+    return made(1000);
+}
+__attribute__((noinline)) static char *second(void) {
+    return made(2000);
+}
+int main(void) {
+    char *volatile blocks[] = { first(), second() };
+    return blocks[0] == blocks[1];
 }
 """
 
@@ -288,8 +305,9 @@ class OneThread(unittest.TestCase):
         addresses = [cell["address"] for cell in cells if cell["name"] == flags["name"] and cell["level"] == 0]
         self.assertEqual(int(flags["first_address"], 16), min(addresses))
         rows = range(flags["top_pixel"], flags["top_pixel"] + flags["height_pixels"])
-        drawn = sum(pixels[y][x] != (255, 255, 255) for y in rows for x in range(width))
-        self.assertGreater(drawn, 0)
+        drawn = [pixels[y][x] for y in rows for x in range(width) if pixels[y][x] != (255, 255, 255)]
+        self.assertGreater(len(drawn), 0)
+        self.assertTrue(all(red > blue for red, _, blue in drawn), "flags are written alone")
         self.assertIn("flags", tools.trackway("map", "--png", file, self.trace).stdout)
         self.assertIn("Live memory by time", tools.trackway("memory", self.trace).stdout)
 
@@ -384,3 +402,35 @@ class Smallest(unittest.TestCase):
             self.assertIn("█", tools.trackway("map", trace).stdout)
             self.assertEqual(tables("map", trace)["map"][0]["shown"], 1)
             self.assertIn("No allocation", tools.trackway("memory", trace).stdout)
+
+
+class InlinedAllocations(unittest.TestCase):
+    """Blocks of a function that was inlined are told apart by where that was."""
+
+    def setUp(self):
+        self.folder = tools.folder()
+        self.addCleanup(self.folder.cleanup)
+        folder = Path(self.folder.name).resolve() / "sources" / "of" / "allocations"
+        folder.mkdir(parents=True)
+        source = folder / "inlined.c"
+        source.write_text(INLINED)
+        program = tools.compile_traced(f"{self.folder.name}/program", [source], "-O2", "-g", oracle=False)
+        self.trace = f"{self.folder.name}/program.trackway"
+        tools.record(self.trace, program)
+
+    def test_each_call_has_its_place(self):
+        rows = {row["allocated_bytes"]: row for row in tables("memory", self.trace)["allocations"]}
+        self.assertEqual(set(rows), {1000, 2000})
+        for row in rows.values():
+            self.assertEqual((Path(row["file"]).name, row["line"], row["allocator"]), ("inlined.c", 3, "malloc"))
+        self.assertEqual([Path(rows[size]["caller"]).name for size in (1000, 2000)], ["inlined.c:6", "inlined.c:9"])
+
+    def test_a_narrow_window_has_the_places_whole(self):
+        lines, status = terminal.run(80, tools.TRACKWAY, "memory", self.trace)
+        self.assertEqual(status, 0)
+        at = lines.index("Live at the peak by allocation")
+        found = "\n".join(lines[at : lines.index("", at)])
+        self.assertIn("inlined into", " ".join(found.split()))
+        self.assertRegex(found, r"inlined\.c:6\b")
+        self.assertRegex(found, r"inlined\.c:9\b")
+        self.assertTrue(all(len(line) <= 80 for line in found.split("\n")), found)

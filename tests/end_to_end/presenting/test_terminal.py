@@ -3,6 +3,7 @@
 import json
 import re
 import unittest
+from pathlib import Path
 
 from ..support import terminal, tools
 
@@ -112,8 +113,17 @@ class Terminal(unittest.TestCase):
         words = re.sub(r"^next: trackway ", "", command)
         tools.run("bash", "-c", f"{tools.TRACKWAY} {words} --cache {CACHES}")
 
+    def test_lines_of_a_command_can_be_copied(self):
+        lines = self.shown("layout", "--cache", CACHES, self.trace)
+        begin = next(at for at, line in enumerate(lines) if line.startswith("    trackway whatif"))
+        end = next(at for at in range(begin, len(lines)) if not lines[at].endswith("\\"))
+        self.assertGreater(end, begin, "the options alone are wider than the window")
+        command = "\n".join(lines[begin:end + 1]).replace("trackway", str(tools.TRACKWAY), 1)
+        self.assertIn("Before: ", tools.run("bash", "-c", f"{command} --cache {CACHES}").stdout)
+        self.assertNotIn("TRACE", "\n".join(lines))
+
     def test_cards_name_the_trace(self):
-        cards = tools.trackway("advise", self.trace, "--json").stdout
+        cards = tools.trackway("advise", "--machine", "zen3", self.trace, "--json").stdout
         self.assertNotIn(" TRACE", cards)
         steps = [table["rows"][0]["next"] for table in json.loads(cards)["tables"] if table["name"] == "card"]
         step = next(step for step in steps if step.startswith("trackway whatif"))
@@ -155,7 +165,68 @@ class Terminal(unittest.TestCase):
         table = lines[at : lines.index("", at)]
         self.assertTrue(any("bytes" in line for line in table[1:3]), table)
         # 100,000 accounts of 128 bytes.
-        self.assertTrue(any("12.8M" in line for line in table), table)
+        self.assertTrue(any("12,800,000" in line for line in table), table)
+
+    def test_answers_end_in_what_to_type_next(self):
+        trace = self.trace
+        saved = Path(trace).with_name("saved.json")
+        saved.write_text(tools.trackway("report", "--json", "--top", "0", trace).stdout)
+        split = ("whatif", "--cache", CACHES, "--split", "Account:balance_of_the_last_quarter")
+        for words, expected in (
+            (("patterns", trace), f"trackway advise {trace}"),
+            (("memory", trace), f"trackway advise {trace}"),
+            (("reuse", trace), f"trackway advise {trace}"),
+            (("map", trace), f"trackway view {trace}"),
+            (("advise", "--machine", "zen3", trace), f"trackway fix {trace}"),
+            (("diff", trace, trace), f"trackway view {trace} {trace}"),
+            ((*split, trace), f"trackway fix {trace} --split 'Account:balance_of_the_last_quarter'"),
+        ):
+            with self.subTest(words[0]):
+                lines = tools.trackway(*words).stdout.splitlines()
+                self.assertEqual([line for line in lines if line.startswith("next: ")], [f"next: {expected}"])
+                self.assertTrue(lines[-1].startswith("next: "), lines[-1])
+                self.assertNotIn("next:", tools.trackway(*words, "--csv").stdout)
+        self.assertNotIn("next:", tools.trackway("diff", saved, trace).stdout, "a saved report has no page")
+        worse = ("whatif", "--pad", "Account:4096", trace)
+        self.assertNotIn("next:", tools.trackway(*worse).stdout, "what saves nothing isn't patched")
+
+    def test_budgets_lead_on_and_say_whether_they_hold(self):
+        budget = Path(self.trace).with_name("budget.toml")
+        written = tools.trackway("check", "-f", "--cache", CACHES, "--write-budget", budget, self.trace).stderr
+        self.assertRegex(written, rf"{budget}: \d+ budgets\n")
+        command = re.search(r"next: trackway (.*)", written)[1]
+        lines, status = terminal.run(WIDTH, "bash", "-c", f"{tools.TRACKWAY} {command}")
+        self.assertEqual(status, 0, lines)
+        self.assertIn("holds", " ".join(lines))
+        self.assertFalse([line for line in lines if line.startswith("next:")], "all is well")
+        budget.write_text(budget.read_text().replace("max = ", "max = 1 # "))
+        lines, status = terminal.run(WIDTH, tools.TRACKWAY, "check", "--budget", budget, self.trace)
+        self.assertEqual(status, 3)
+        self.assertIn("NO", " ".join(lines).split())
+        self.assertEqual(lines[-1], f"next: trackway report {self.trace}")
+        refused = tools.trackway("check", self.trace, check=False)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn(f"trackway check --write-budget budget.toml {self.trace}", refused.stderr)
+
+    def test_patterns_keep_the_pattern(self):
+        lines = self.shown("patterns", self.trace)
+        at = next(at for at, line in enumerate(lines) if line.startswith("Sites by accesses"))
+        self.assertIn("pattern", lines[at + 1].split())
+
+    def test_no_title_is_named_twice_or_empty(self):
+        for verb in ("memory", "patterns", "report"):
+            for line in " ".join(self.shown(verb, self.trace)).split("(no room for: ")[1:]:
+                titles = line.split(")")[0].split(", ")
+                self.assertNotIn("", titles, verb)
+        lines = self.shown("diff", self.trace, self.trace)
+        self.assertNotIn("(no room for: )", lines)
+
+    def test_what_is_exported_says_how_to_open_it(self):
+        target = Path(self.trace).with_name("bank.folded")
+        words = ("export", "-f", "--to", "folded", "-o", target, self.trace)
+        said = tools.trackway(*words).stderr.splitlines()
+        self.assertEqual(said[-1], f"trackway: next: flamegraph.pl {target} > flame.svg")
+        self.assertEqual(tools.trackway(*words, "-q").stderr, "")
 
     def test_changes_of_bookkeeping_come_with_v(self):
         usual = tools.trackway("diff", self.trace, self.trace).stdout

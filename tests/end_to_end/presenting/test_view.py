@@ -244,6 +244,36 @@ class Page(unittest.TestCase):
         self.browser.evaluate("document.querySelectorAll('#part-reuse input')[7].click()")
         self.assertEqual(len(self.texts("#part-reuse svg .curve")), 6)
 
+    def test_colours_of_the_map_follow_the_counts(self):
+        counts = (1, 100, 10_000)
+        for scheme in ("light", "dark"):
+            with self.subTest(scheme):
+                self.browser.appear(1400, 1000, scheme)
+                self.open_with(view_samples.cells_of(counts))
+                low, high = (
+                    self.browser.evaluate(f"getComputedStyle(document.documentElement).getPropertyValue('--heat-{end}').trim()")
+                    for end in ("low", "high")
+                )
+                low, high = ([int(colour[at:at + 2], 16) for at in (1, 3, 5)] for colour in (low, high))
+                # The plot in the canvas, in parts of its own size: cells by column and row, then the ends of the scale.
+                (left, top, width, height), scale = (136, 6, 896 - 136, 470 - 6 - 76), (470 - 26 + 5)
+                cells = [(left + (column + 0.5) * width / 3, top + (row + 0.5) * height / 2) for row in (0, 1) for column in range(3)]
+                places = [*cells, (left + 3, scale), (left + 240 - 3, scale)]
+                pixels = self.browser.evaluate(
+                    "(() => { const canvas = document.querySelector('#part-map canvas'); const part = canvas.width / 896;"
+                    f" return {json.dumps(places)}.map(([x, y]) =>"
+                    " [...canvas.getContext('2d').getImageData(Math.round(x * part), Math.round(y * part), 1, 1).data.slice(0, 3)]); })()"
+                )
+                few, some, many, *empty = pixels[:6]
+                self.assertEqual((few, many), (low, high))
+                # A hundred is half of the way from one to ten thousand, on a logarithmic scale of 24 colours.
+                for channel, ends in enumerate(zip(low, high, strict=True)):
+                    self.assertAlmostEqual(some[channel], sum(ends) / 2, delta=4)
+                self.assertEqual(empty, [empty[0]] * 3)
+                self.assertNotIn(empty[0], (few, some, many))
+                self.assertEqual(pixels[6:], [low, high], "the scale has the colours of the cells")
+        self.browser.appear(1400, 1000, "light")
+
     def test_the_map_zooms_by_keyboard(self):
         self.open_with(view_samples.address_map())
         self.browser.evaluate("document.querySelector('#part-map canvas').focus()")
@@ -310,6 +340,49 @@ class Page(unittest.TestCase):
         rows = next(iter(self.tables("#misses").values()))[1:]
         accesses = [int(row[1].replace(",", "")) for row in rows]
         self.assertEqual(accesses, sorted(accesses, reverse=True))
+
+    def test_tables_fit_a_small_window_with_their_shares(self):
+        self.browser.appear(1000, 1000, "light")
+        self.open()
+        room = self.browser.evaluate(
+            "(() => { const region = document.querySelector('#misses .scroll'); return region.clientWidth - region.scrollWidth; })()"
+        )
+        self.assertGreaterEqual(room, 0, "no column is out of sight")
+
+    def test_a_phone_shows_what_rows_are_ranked_by(self):
+        self.browser.appear(400, 800, "light")
+        self.open()
+        self.assertEqual(next(iter(self.tables("#misses").values()))[0][:3], ["field", "L2 misses", "share"])
+        right = self.browser.evaluate("document.querySelector('#misses thead th:nth-child(3)').getBoundingClientRect().right")
+        self.assertLessEqual(right, 400)
+
+    def test_columns_that_say_nothing_are_left_out(self):
+        columns = {"variable": "text", "file": "path", "line": "number", "bytes": "bytes", "caller": "path"}
+        rows = [["", "a.c", 7, 100, ""], ["", "b.c", 8, 90, ""]]
+        self.open_with(view_samples.part("memory", "Allocations", view_samples.table("allocations", "Allocations", columns, rows)))
+        self.assertEqual(self.tables("#part-memory")["Allocations"], [["file", "line", "bytes"], ["a.c", "7", "100"], ["b.c", "8", "90"]])
+
+    def test_numbers_have_units_and_are_short(self):
+        columns = {"name": "text", "first_us": "count", "mean_life_ns": "count", "lived": "rate", "change": "change"}
+        rows = [["a", 13_799, 76_073_460, 9196.04, 0.000003996830135], ["b", 0, 1, 0.5, -0.25]]
+        self.open_with(view_samples.part("memory", "Allocations", view_samples.table("allocations", "Allocations", columns, rows)))
+        self.assertEqual(
+            self.tables("#part-memory")["Allocations"],
+            [
+                ["name", "first", "mean life", "lived", "change"],
+                ["a", "13.8 ms", "76.07 ms", "9,196.0", "+0.000"],
+                ["b", "0 ns", "1 ns", "0.5", "−0.250"],
+            ],
+        )
+
+    def test_details_of_structures_are_opened_on_demand(self):
+        columns = {"field": "text", "with": "text", "together": "count"}
+        affinity = view_samples.table("affinity", "arc: fields accessed together", columns, [["cost", "ident", 7]])
+        self.open_with(view_samples.part("layout", "Layout", affinity))
+        self.assertEqual(self.tables("#part-layout"), {})
+        self.browser.evaluate("document.querySelector('#part-layout summary').click()")
+        self.browser.evaluate("new Promise(requestAnimationFrame)")
+        self.assertEqual(list(self.tables("#part-layout")), ["arc: fields accessed together"])
 
     def test_narrow_and_dark_pages_fit(self):
         for width, scheme in ((360, "light"), (360, "dark"), (1400, "dark")):

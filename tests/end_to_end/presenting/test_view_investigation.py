@@ -297,9 +297,10 @@ class Views(Investigation):
             self.browser.appear(width, 900, "light")
             self.open(self.trace)
             self.browser.evaluate("document.querySelector('#tab-lines').click()")
+            first = "accesses" if width > 700 else "L2 misses"
             right = self.browser.evaluate(
                 "(() => { const table = document.querySelector('#panel-lines table');"
-                " const head = [...table.tHead.rows[0].cells].findIndex(cell => cell.textContent === 'accesses');"
+                f" const head = [...table.tHead.rows[0].cells].findIndex(cell => cell.textContent === '{first}');"
                 " return table.rows[1].cells[head].getBoundingClientRect().right; })()"
             )
             self.assertLess(right, width, "the first number is in sight")
@@ -324,7 +325,7 @@ class Choice(Investigation):
         self.assertEqual(self.accesses(), {row["field"]: row["accesses"] for row in report})
         self.assertIn("thread 2", self.texts(".selection summary")[0])
         notes = self.texts("#part-layout .whole-note")
-        self.assertIn("trackway layout --thread 2 TRACE", notes[0])
+        self.assertIn(f"trackway layout --thread 2 {shared_page()}", notes[0])
 
     def test_places_that_the_page_has_no_room_for_are_told(self):
         def cut(data):
@@ -502,6 +503,9 @@ class Comparison(Investigation):
         self.assertEqual(int(first), expected[0]["after"])
         self.assertIn(said["answer"], self.texts("#comparison p"))
         self.assertIn(str(before), " ".join(self.texts("#comparison td")))
+        bookkeeping = ("Attribution", "Trace")
+        self.assertFalse([title for title in self.texts("#comparison caption") if title.startswith(bookkeeping)])
+        self.assertTrue([title for title in self.texts("#audit caption") if title.startswith("Attribution: shares that changed")])
 
 
 class Accessibility(Investigation):

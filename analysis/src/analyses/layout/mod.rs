@@ -60,6 +60,8 @@ pub struct Shown {
     /// Most structures to show, and most pairs of fields of each.
     pub top: usize,
     pub rank_by: Measure,
+    /// The command whose options proposals are.
+    pub command: String,
 }
 
 /// A part of the work on one thread, or of all.

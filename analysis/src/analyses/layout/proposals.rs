@@ -1,5 +1,6 @@
 //! Layouts that may be better.
 
+use trackway_report::grouped;
 use trackway_trace::StructureKind;
 
 use super::affinity::Pairs;
@@ -172,7 +173,11 @@ impl Evidence<'_> {
             .filter(|(_, cold)| **cold)
             .map(|(member, _)| member.size)
             .sum();
-        let reason = format!("{bytes} of {} bytes are cold", self.structure.size);
+        let reason = format!(
+            "{} of {} bytes are cold",
+            grouped(bytes),
+            grouped(self.structure.size)
+        );
         self.split(reason, |index| !cold[index])
     }
 
@@ -287,7 +292,11 @@ impl Evidence<'_> {
         if size >= structure.size {
             return None;
         }
-        let reason = format!("{size} bytes instead of {}, without holes", structure.size);
+        let reason = format!(
+            "{} bytes instead of {}, without holes",
+            grouped(size),
+            grouped(structure.size)
+        );
         let definition = structure.definition_in_order(&order);
         Some(self.proposal("pack", reason, Change::Reorder(self.names(&order)), definition))
     }

@@ -149,8 +149,9 @@ impl<'p> Presentation<'p> {
         match advice {
             Advice::NotSimulated(proposals) => match proposals.first() {
                 Some(proposal) => format!(
-                    "{} (not simulated); try trackway whatif {}",
+                    "{} (not simulated); try {} {}",
                     reasons(proposal),
+                    self.shown.command,
                     proposal.options(self.structures)
                 ),
                 None => format!("{most}; nothing speaks against its layout"),
@@ -166,9 +167,10 @@ impl<'p> Presentation<'p> {
                 let all = rank_by.of(&before.total);
                 let saved = all.saturating_sub(rank_by.of(after));
                 format!(
-                    "{}; the change saves {} of the {rank_by}; try trackway whatif {}",
+                    "{}; the change saves {} of the {rank_by}; try {} {}",
                     reasons(proposal),
                     percent(saved as f64 / all.max(1) as f64),
+                    self.shown.command,
                     proposal.options(self.structures)
                 )
             }
@@ -355,7 +357,7 @@ impl<'p> Presentation<'p> {
             })
             .text("change", |row| proposal(row).name)
             .text(("reason", "because"), |row| proposal(row).reason.clone())
-            .text(("options", "trackway whatif TRACE"), |row| {
+            .text(("options", self.shown.command.as_str()), |row| {
                 proposal(row).options(self.structures)
             })
     }

@@ -79,7 +79,7 @@ impl<'t> OwnerNames<'t> {
                 let symbol = self.allocations.program.symbol(symbol);
                 self.allocations.text(symbol.name).to_owned()
             }
-            OwnerKind::Stack(stream) => format!("stack of stream {stream}"),
+            OwnerKind::Stack(stream) => format!("stack of thread {stream}"),
             OwnerKind::Other => "other memory".to_owned(),
         }
     }

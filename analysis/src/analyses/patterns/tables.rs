@@ -104,12 +104,12 @@ fn site_table(patterns: &Patterns, sites: &[StrideCounts], trace: &Trace) -> Tab
         .text("field", |row| {
             group::field_name(&names, group::field_key(program, site(row.0)))
         })
+        .text("pattern", |row| row.1.pattern().name())
         .path("file", |row| {
             path_inside(directory, names.text(location(row.0).file))
         })
         .number("line", |row| Some(location(row.0).line).filter(|line| *line > 0))
         .count("accesses", |row| row.1.accesses)
-        .text("pattern", |row| row.1.pattern().name())
         .text("main_stride", |row| {
             row.1
                 .main_stride()
@@ -167,7 +167,7 @@ fn working_set_table(patterns: &Patterns, shard: &PatternsShard) -> Table {
         (false, None) => Vec::new(),
     };
     let whose = match rows.first().and_then(|row| row.stream) {
-        Some(stream) if !patterns.fine => format!(" of stream {stream}"),
+        Some(stream) if !patterns.fine => format!(" of thread {stream}"),
         _ => String::new(),
     };
     let title = format!("Working set{whose} over its accesses");

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use trackway_report::{percent, top_title, Table, TableBuilder};
+use trackway_report::{binary_size, percent, top_title, Table, TableBuilder};
 use trackway_trace::{AllocationSiteId, Program, SiteId, Trace};
 
 use super::curve::{missing, sizes, Whole};
@@ -79,7 +79,7 @@ fn answer(reuse: &Reuse, all: &Count) -> String {
     let (Some(half), Some(most)) = (all.distances.quantile(0.5), all.distances.quantile(0.9)) else {
         return "No cache line was accessed twice".into();
     };
-    let size = |bin| size_in_words(first_of(bin + 1).saturating_mul(reuse.line_bytes.into()));
+    let size = |bin| binary_size(first_of(bin + 1).saturating_mul(reuse.line_bytes.into()));
     let cold = all.distances.cold / all.references as f64;
     format!(
         "An LRU cache of {} catches half of the reuses, one of {} 90 %; {} of the references are the first of their line",

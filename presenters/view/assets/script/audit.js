@@ -100,6 +100,11 @@ const Audit = (() => {
   /** What tables of these names say is not about the program, but about how it was looked at, whatever part they come from. */
   const BOOKKEEPING = new Set(['trace', 'attribution', 'order', 'structures_seen', 'stack_repairs', 'map', 'slice', 'sampling', 'counts']);
 
+  /** Ends the names of tables that compare shares. */
+  const SHARES = /_shares$/;
+  /** Whether a table, or the changes of one, stands in the audit. @type {(name: string) => boolean} */
+  const isBookkeeping = (name) => BOOKKEEPING.has(name.replace(SHARES, ''));
+
   /** Every table that has no place elsewhere on the page; what two analyses both say, once. */
   const tables = () => {
     /** @type {Table[]} */
@@ -109,7 +114,7 @@ const Audit = (() => {
     for (const part of Data.parts) {
       if (part.name === 'advice' || part.name === 'missed_map') continue;
       for (const table of part.tables) {
-        const isAudited = AUDITED.includes(part.name) ? !SHOWN.has(table.name) && !Offenders.names.has(table.name) : BOOKKEEPING.has(table.name);
+        const isAudited = AUDITED.includes(part.name) ? !SHOWN.has(table.name) && !Offenders.names.has(table.name) : isBookkeeping(table.name);
         if (isAudited && isNew(table)) made.push(table);
       }
     }
@@ -144,5 +149,5 @@ const Audit = (() => {
     return details;
   };
 
-  return { create, warnings, BOOKKEEPING };
+  return { create, warnings, isBookkeeping };
 })();

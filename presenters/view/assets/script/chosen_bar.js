@@ -35,7 +35,7 @@ const ChosenBar = (() => {
       note.hidden = Chosen.isAll();
       note.replaceChildren(
         'This part shows the whole trace, whatever time and threads are chosen. Of the chosen ones: ',
-        Dom.element('code', {}, `trackway ${verb} ${Chosen.options()} TRACE`),
+        Dom.element('code', {}, `trackway ${verb} ${Chosen.options()} ${Data.trace}`),
       );
     };
     tell();

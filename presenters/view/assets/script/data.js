@@ -118,5 +118,8 @@ const Data = (() => {
    */
   const lineBytes = () => record('misses', 'caches').line_bytes ?? 64;
 
-  return { page, Table, parts, part, table, record, sources, sourceLine, lineBytes };
+  /** The trace as a word of a command. */
+  const trace = Texts.visible(page.trace || 'TRACE');
+
+  return { page, trace, Table, parts, part, table, record, sources, sourceLine, lineBytes };
 })();

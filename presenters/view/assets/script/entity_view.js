@@ -7,7 +7,7 @@ const Entity = (() => {
 
   /**
    * A link to the view of something; plain text if the page knows nothing of it.
-   * @type {(kind: string, name: string, text: string, otherwise?: string) => Child}
+   * @type {(kind: string, name: string, text: Child, otherwise?: Child) => Child}
    */
   const link = (kind, name, text, otherwise = text) => {
     if (!Places.has(kind, name)) return otherwise;
@@ -155,7 +155,7 @@ const Entity = (() => {
   };
 
   /** @type {(verb: string, options: string) => HTMLElement} */
-  const ask = (verb, options) => Dom.element('code', {}, `trackway ${verb} ${options} TRACE`);
+  const ask = (verb, options) => Dom.element('code', {}, `trackway ${verb} ${options} ${Data.trace}`);
 
   /** @type {(memory: [string, string, number][]) => Child} */
   const onMap = (memory) => {

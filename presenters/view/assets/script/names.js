@@ -60,5 +60,11 @@ const Names = (() => {
    */
   const sentence = (text) => Texts.visible(text).replaceAll('(anonymous namespace)::', '').replace(FOLDERS, '');
 
-  return { short, path, code, sentence };
+  /**
+   * A name that goes on in the next line after a sign, where a narrow column has no room for it.
+   * @type {(name: string) => Child}
+   */
+  const breakable = (name) => name.split(/(?<=[.:_,>\[{|])(?=\w)/).flatMap((part, at) => (at === 0 ? [part] : [Dom.element('wbr'), part]));
+
+  return { short, path, code, sentence, breakable };
 })();

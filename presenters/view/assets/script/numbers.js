@@ -44,6 +44,12 @@ const Numbers = (() => {
     return digits + UNITS[unit];
   };
 
+  /**
+   * +5, −5 or 0.
+   * @type {(change: number, text: (size: number) => string) => string}
+   */
+  const signed = (change, text) => (change > 0 ? '+' : change < 0 ? '−' : '') + text(Math.abs(change));
+
   /** "1 thread", "2 threads". @type {(number: number, word: string) => string} */
   const counted = (number, word) => `${grouped(number)} ${word}${number === 1 ? '' : 's'}`;
 
@@ -73,11 +79,11 @@ const Numbers = (() => {
       case 'bytes':
         return Number.isInteger(value) ? grouped(value) : short(value);
       case 'change':
-        return value > 0 ? `+${grouped(value)}` : `−${grouped(Math.abs(value))}`.replace('−0', '0');
+        return Number.isInteger(value) ? signed(value, grouped) : signed(value, (size) => size.toFixed(3));
       case 'share':
         return percent(value);
       case 'rate':
-        return value.toFixed(1);
+        return value.toFixed(1).replace(/^\d+/, (whole) => grouped(Number(whole)));
       case 'duration':
         return duration(value);
       case 'ratio':

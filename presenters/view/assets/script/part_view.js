@@ -33,14 +33,20 @@ const PartView = (() => {
     /** @type {(table: Table) => boolean} */
     const isCompanion = (table) => !drawn.has(table) && companions.some((columns) => table.has(...columns));
     /** @type {(table: Table) => boolean} */
-    const isElsewhere = ({ name }) => Audit.BOOKKEEPING.has(name) || name === 'site_owners';
+    const isElsewhere = ({ name }) => Audit.isBookkeeping(name) || name === 'site_owners';
     return part.tables
       .filter((table) => drawn.has(table) || !(isCompanion(table) || isElsewhere(table)))
       .map((table) => drawn.get(table) ?? plain(table));
   };
 
+  /** Tables of details, of which a part may have many: each is opened if it is asked for. */
+  const DETAILS = ['affinity', 'not_proposed'];
+
   /** @type {(table: Table) => HTMLElement} */
-  const plain = (table) =>
+  const plain = (table) => (DETAILS.includes(table.name) ? Dom.details(`Table: ${Texts.visible(table.title)}`, () => shown(table)) : shown(table));
+
+  /** @type {(table: Table) => HTMLElement} */
+  const shown = (table) =>
     table.layout === 'rows' && table.rows.length === 0
       ? Dom.element('p', { class: 'status' }, `${Texts.visible(table.title)}: none.`)
       : TableView.create(table);

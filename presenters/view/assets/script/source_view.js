@@ -242,7 +242,7 @@ const SourceView = (() => {
       'p',
       {},
       'This page holds no source: samples don’t say which text was compiled. If the files are still those, name their folder: ',
-      Dom.element('code', {}, 'trackway view --source-root FOLDER TRACE'),
+      Dom.element('code', {}, `trackway view --source-root FOLDER ${Data.trace}`),
     );
 
   /** A choice of files, the one with the largest share first. None if the page holds no source. */

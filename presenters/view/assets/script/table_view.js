@@ -9,6 +9,8 @@ const TableView = (() => {
   const FILTER_FROM = 20;
   /** Pixels of a window in which not all columns have room. */
   const NARROW = 1200;
+  /** Pixels of a window in which hardly more than a name and two numbers have room. */
+  const PHONE = 700;
 
   /** @type {(unit: Unit) => boolean} */
   const isText = (unit) => unit === 'text' || unit === 'path' || unit === 'source';
@@ -22,16 +24,24 @@ const TableView = (() => {
 
   const addressNames = /(^|_)address$/;
 
-  /** Times in nanoseconds are shown with their units, which their titles then needn't have. */
-  const NANOSECONDS = ' (ns)';
-  /** @type {(column: Column) => boolean} */
-  const isTime = ({ title, unit }) => unit === 'count' && title.endsWith(NANOSECONDS);
+  /** Times are shown with their units, which their titles then needn't have. */
+  const UNITS_OF_TIME = [' (ns)', ', ns', 'ns ', ' ns', ', µs', ', us', ' us'];
+  /** The nanoseconds of a column's unit; 0 if it has no times. @type {(column: Column) => number} */
+  const timeUnit = ({ name, title, unit }) => {
+    const isWhole = unit === 'count' || unit === 'number';
+    if (name.endsWith('_us') && (isWhole || unit === 'rate')) return 1000;
+    return isWhole && (name.endsWith('_ns') || title.endsWith(UNITS_OF_TIME[0])) ? 1 : 0;
+  };
   /** @type {(column: Column) => string} */
-  const titleOf = (column) => Texts.visible(isTime(column) ? column.title.slice(0, -NANOSECONDS.length) : column.title);
+  const titleOf = (column) => {
+    if (timeUnit(column) === 0) return Texts.visible(column.title);
+    if (column.title === 'ns' || column.title === 'us') return 'time';
+    return Texts.visible(UNITS_OF_TIME.reduce((title, unit) => title.replace(unit, ''), column.title));
+  };
 
   /** @type {(column: Column, value: Cell) => string} */
   const textOf = (column, value) =>
-    isTime(column) ? Numbers.cell(value, 'duration') : addressNames.test(column.name) && column.unit === 'number' && typeof value === 'number' ? Numbers.hexadecimal(value) : Numbers.cell(value, column.unit);
+    timeUnit(column) > 0 && typeof value === 'number' ? Numbers.duration(value * timeUnit(column)) : addressNames.test(column.name) && column.unit === 'number' && typeof value === 'number' ? Numbers.hexadecimal(value) : Numbers.cell(value, column.unit);
 
   /** @type {(share: number) => HTMLElement} */
   const bar = (share) => Dom.withVariables(Dom.element('span', { class: 'bar', 'aria-hidden': 'true' }), { '--part': share });
@@ -46,20 +56,36 @@ const TableView = (() => {
   };
 
   /**
-   * Names stand first, then numbers, then the text of the source: numbers are what a narrow screen must show.
+   * What the rows are ranked by, if the title says so, and its share come first on a phone.
+   * @type {(table: Table, positions: number[]) => number[]}
+   */
+  const rankedFirst = (table, positions) => {
+    const ranking = / by ([^,;]+)/.exec(table.title)?.[1];
+    /** @type {(position: number) => boolean} */
+    const isFirst = (position) => table.columns[position].title === ranking || table.columns[position].name === 'share';
+    return [...positions.filter(isFirst), ...positions.filter((position) => !isFirst(position))];
+  };
+
+  /**
+   * Names stand first, then numbers, then the text of the source: numbers are what a narrow screen must show. Texts of which
+   * all are empty are left out.
    * @type {(table: Table) => number[]}
    */
   const positionsOf = (table) => {
-    const positions = table.columns.map((_, position) => position);
+    /** @type {(position: number) => boolean} */
+    const says = (position) => !isText(table.columns[position].unit) || table.rows.length === 0 || table.rows.some((row) => row[position]);
+    const positions = table.columns.map((_, position) => position).filter(says);
     /** @type {(position: number) => boolean} */
     const isSource = (position) => table.columns[position].unit === 'source';
     const others = positions.filter((position) => !isSource(position));
     const heads = Math.max(1, others.findIndex((position) => !isText(table.columns[position].unit)) + (table.has('file', 'line') ? 1 : 0));
     /** @type {(position: number) => boolean} */
-    const isHead = (position) => position === 0 || (['file', 'line'].includes(table.columns[position].name) && position < heads);
+    const isHead = (position) => position === others[0] || (['file', 'line'].includes(table.columns[position].name) && others.indexOf(position) < heads);
     // On a narrow screen the first name must do before the numbers.
     const isNarrow = innerWidth < NARROW;
-    const first = isNarrow ? others.filter((position) => isHead(position) || !isText(table.columns[position].unit)) : others;
+    const narrow = [...others.filter(isHead), ...others.filter((position) => !isHead(position) && !isText(table.columns[position].unit))];
+    const numbers = innerWidth < PHONE ? [...narrow.filter(isHead), ...rankedFirst(table, narrow.filter((position) => !isHead(position)))] : narrow;
+    const first = isNarrow ? numbers : others;
     return [...first, ...others.filter((position) => !first.includes(position)), ...positions.filter(isSource)];
   };
 
@@ -70,7 +96,8 @@ const TableView = (() => {
   const nameOf = (column, text) => {
     const shown = Names.short(text);
     const title = shown === text ? null : text;
-    return Places.has(column.name, text) ? Entity.link(column.name, text, shown) : title ? Dom.element('span', { title }, shown) : shown;
+    const name = Names.breakable(shown);
+    return Places.has(column.name, text) ? Entity.link(column.name, text, name) : title ? Dom.element('span', { title }, name) : name;
   };
 
   /** @type {(text: string) => Child} */
@@ -79,8 +106,8 @@ const TableView = (() => {
     return shown === text ? text : Dom.element('span', { title: text }, shown);
   };
 
-  /** @type {(table: Table, column: Column, row: Cell[], position: number) => HTMLElement} */
-  const cell = (table, column, row, position) => {
+  /** @type {(table: Table, column: Column, row: Cell[], position: number, isHead: boolean) => HTMLElement} */
+  const cell = (table, column, row, position, isHead) => {
     const value = row[position];
     const text = textOf(column, value);
     /** @type {Child[]} */
@@ -89,7 +116,7 @@ const TableView = (() => {
     if (column.name === 'line' && table.has('file')) children.splice(0, 1, placeLink(table, row, text));
     if (column.name === 'stream' && typeof value === 'number' && Places.streams.includes(value)) children.splice(0, 1, threadButton(value));
     const attributes = { class: classOf(column) };
-    return position === 0
+    return isHead
       ? Dom.element('th', { ...attributes, scope: 'row' }, children)
       : Dom.element('td', attributes, children);
   };
@@ -180,7 +207,7 @@ const TableView = (() => {
       const shown = rows.slice(0, this.limit);
       this.body.replaceChildren(
         ...shown.map((row) =>
-          Dom.element('tr', {}, this.positions.map((position) => cell(this.table, this.table.columns[position], row, position))),
+          Dom.element('tr', {}, this.positions.map((position) => cell(this.table, this.table.columns[position], row, position, position === this.positions[0]))),
         ),
       );
       this.heads.forEach((head, position) => {

@@ -34,6 +34,7 @@ type PageData = {
   format: number;
   title: string;
   generator: string;
+  trace?: string;
   rank_by: string;
   terms?: { term: string; text: string }[];
   suspects: Suspect[];

@@ -36,6 +36,26 @@ def curves(groups=3):
     return part("reuse", "Reuse", table("curve", "Miss ratio by cache size", columns, rows))
 
 
+def cells_of(counts):
+    """A map of two rows: cells of so many accesses in the first, and nothing in the second."""
+    cell_columns = {"level": "number", "time_bin": "number", "address_bin": "number", "reads": "count", "writes": "count"}
+    cells = [[0, bin_, 0, count, 0] for bin_, count in enumerate(counts)]
+    addresses = [[0, 0, 0x7F0000000000, 4096, "heap"], [0, 1, 0x7F0000001000, 4096, "heap"]]
+    return part(
+        "map",
+        "Map",
+        table("map", "Accesses by address and time", cell_columns, cells),
+        table("map_times", "Scale of time", {"level": "number", "time_bins": "count", "first_ns": "count", "bin_ns": "count"},
+              [[0, len(counts), 0, 1000]]),
+        table(
+            "map_addresses",
+            "Scale of addresses",
+            {"level": "number", "address_bin": "number", "first_address": "number", "size_bytes": "bytes", "name": "text"},
+            addresses,
+        ),
+    )
+
+
 def address_map():
     """Three levels; in each, one access pattern runs through the addresses and one place is written all the time."""
     cell_columns = {"level": "number", "time_bin": "number", "address_bin": "number"}

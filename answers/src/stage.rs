@@ -11,7 +11,7 @@ use crate::progress::record_bytes;
 pub struct Stage<'o> {
     observer: &'o dyn Observer,
     pass_bytes: u64,
-    costs: &'static [u64],
+    costs: &'o [u64],
     /// Bytes of all passes.
     read: AtomicU64,
     /// The same, each as often as its pass costs.
@@ -19,11 +19,11 @@ pub struct Stage<'o> {
 }
 
 impl<'o> Stage<'o> {
-    pub fn new(observer: &'o dyn Observer, trace: &Trace, costs: &'static [u64]) -> Stage<'o> {
+    pub fn new(observer: &'o dyn Observer, trace: &Trace, costs: &'o [u64]) -> Stage<'o> {
         Stage::of_bytes(observer, record_bytes(trace), costs)
     }
 
-    fn of_bytes(observer: &'o dyn Observer, pass_bytes: u64, costs: &'static [u64]) -> Stage<'o> {
+    fn of_bytes(observer: &'o dyn Observer, pass_bytes: u64, costs: &'o [u64]) -> Stage<'o> {
         Stage {
             observer,
             pass_bytes,
