@@ -1,6 +1,9 @@
 // How far library functions read, where neither their arguments nor their results tell. Recording code asks after the
-// call. None reads a byte that the library function may not read, sets errno or records; of null, all read nothing.
+// call, or before it where that frees the memory. None reads a byte that the library function may not read, sets errno
+// or records; of null, all read nothing.
 #include "runtime.h"
+
+#include <stdlib.h>
 
 #define EXTENT(NAME) VISIBLE uint64_t __trackway_extent_##NAME
 
@@ -154,4 +157,32 @@ EXTENT(real)(const char *text) {
     if (end == begin)
         end = past_exponent(past_fraction(begin, 10), 'e');
     return (uint64_t)(end - text) + 1;
+}
+
+// ---- Blocks ----
+
+// What stands before each block of the GNU C library's allocator: all bytes of the chunk, with its own and three flags.
+static uint64_t chunk_of(const void *block) { return ((const size_t *)block)[-1]; }
+
+static const uint64_t chunk_flags = 7, chunk_has_pages = 2, page_bytes = 4096;
+
+// The exported name of the C library's own function; null in a static program with another allocator.
+extern void *__libc_realloc(void *, size_t) __attribute__((weak));
+
+// Bytes that `realloc` copies if it moves the block: as many as the program may use of it. 0 if the block has pages of
+// its own, for these are mapped elsewhere, and of another allocator, of which nothing is known.
+EXTENT(block)(const void *block) {
+    if (!block || realloc != __libc_realloc)
+        return 0;
+    uint64_t chunk = chunk_of(block);
+    return chunk & chunk_has_pages ? 0 : (chunk & ~chunk_flags) - sizeof(size_t);
+}
+
+// The same where the program knows the size, and the allocator may be another one: its blocks of one or more pages
+// don't begin where pages of the C library do, or something else than such a chunk's size stands before them.
+EXTENT(copied)(const void *block, uint64_t size) {
+    bool may_have_pages = block && (uintptr_t)block % page_bytes == 2 * sizeof(size_t);
+    uint64_t chunk = may_have_pages ? chunk_of(block) : 0, bytes = chunk & ~chunk_flags;
+    bool has_pages = chunk & chunk_has_pages && bytes % page_bytes == 0 && bytes >= size + 2 * sizeof(size_t);
+    return block && !has_pages ? size : 0;
 }

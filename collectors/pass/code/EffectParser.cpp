@@ -11,11 +11,15 @@ namespace trackway {
 
 ArrayRef<ExtentHelper> extentHelpers() {
     static constexpr ExtentHelper All[] = {
-        {"length", 1, 1, true},   {"wide_length", 1, 1, true},   {"difference", 2, 1, false},
-        {"mismatch", 2, 1, true}, {"case_mismatch", 2, 1, true}, {"integer", 1, 1, false},
-        {"real", 1, 0, false},
+        {"length", 1, 1, true, false},   {"wide_length", 1, 1, true, false},   {"difference", 2, 1, false, false},
+        {"mismatch", 2, 1, true, false}, {"case_mismatch", 2, 1, true, false}, {"integer", 1, 1, false, false},
+        {"real", 1, 0, false, false},    {"block", 1, 0, false, true},         {"copied", 1, 1, false, true},
     };
     return All;
+}
+
+const ExtentHelper &helperOf(const EffectExpression &Extent) {
+    return *find_if(extentHelpers(), [&](const ExtentHelper &H) { return H.Name == Extent.Helper; });
 }
 
 namespace {
@@ -198,7 +202,7 @@ class Parser {
                 return *Called;
         Rest = Before;
         fail("argN, result, a number, or one of the functions min, at, string, wide_string, length, wide_length, "
-             "difference, mismatch, case_mismatch, integer, real");
+             "difference, mismatch, case_mismatch, integer, real, block, copied");
         return E;
     }
 
@@ -238,13 +242,17 @@ class Parser {
         return Bytes == 1 ? E : make(EffectOp::Multiply, {std::move(E), number(Bytes)});
     }
 
+    static bool isOfResult(const EffectExpression &E) {
+        return E.O == EffectOp::Result || any_of(E.Operands, isOfResult);
+    }
+
     static std::optional<EffectExpression> extent(StringRef Name, std::vector<EffectExpression> Given) {
         const auto *Helper = find_if(extentHelpers(), [&](const ExtentHelper &H) { return H.Name == Name; });
         if (Helper == extentHelpers().end())
             return std::nullopt;
         if (Helper->LastIsLimit && Given.size() + 1 == Helper->Pointers + Helper->Numbers)
             Given.push_back(number(-1));
-        if (Given.size() != Helper->Pointers + Helper->Numbers)
+        if (Given.size() != Helper->Pointers + Helper->Numbers || (Helper->BeforeCall && any_of(Given, isOfResult)))
             return std::nullopt;
         EffectExpression E = make(EffectOp::Extent, std::move(Given));
         E.Helper = Name.str();

@@ -2,6 +2,7 @@
 
 #include "code/OurInstructions.h"
 #include "code/Synchronisation.h"
+#include "code/Synchronisers.h"
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -23,6 +24,20 @@ std::string textOf(const EffectExpression &E) {
     return Text + ")";
 }
 
+bool isKnownBefore(const EffectExpression &E) {
+    bool IsOfCall = E.O == EffectOp::Result || E.O == EffectOp::At || E.O == EffectOp::Extent;
+    return !IsOfCall && all_of(E.Operands, isKnownBefore);
+}
+
+// What a thread does to a lock when it leaves it must come before what the next one does, of which only the stamps say
+// when that was: a release's is read before the call.
+bool isRecordedBefore(const CallBase &Call, const LibraryRule &Rule) {
+    auto Known = synchronisingCall(Call);
+    return Known && Known->Releases && !Known->Acquires && all_of(Rule, [](const LibraryEffect &E) {
+               return isKnownBefore(E.Pointer) && isKnownBefore(E.Length) && all_of(E.Condition, isKnownBefore);
+           });
+}
+
 // Computes the values of a call's effects. Nothing branches: what a condition rules out is computed of null pointers,
 // of which the helpers read nothing.
 class RangeBuilder {
@@ -36,8 +51,15 @@ class RangeBuilder {
 
     Value *pointer(const LibraryEffect &E) { return value(E.Pointer); }
 
-    // What would be negative is 0, as the result -1 of `read`.
+    // Ranges of one call often have the same length: what is recorded once costs half.
     Value *length(const LibraryEffect &E) {
+        Value *&Known = Lengths[textOf(E.Length) + (E.Condition.empty() ? "" : textOf(E.Condition.front()))];
+        return Known ? Known : Known = computedLength(E);
+    }
+
+  private:
+    // What would be negative is 0, as the result -1 of `read`.
+    Value *computedLength(const LibraryEffect &E) {
         Value *Condition = E.Condition.empty() ? nullptr : isSet(value(E.Condition.front()));
         if (Condition)
             Guards.push_back(Condition);
@@ -50,7 +72,6 @@ class RangeBuilder {
         return B.CreateSelect(Condition, Length, B.getInt64(0));
     }
 
-  private:
     bool mayBeNegative(const EffectExpression &E) const {
         switch (E.O) {
         case EffectOp::Constant:
@@ -119,14 +140,30 @@ class RangeBuilder {
         return Pointer;
     }
 
-    // Ranges of one call often have the same length.
     Value *extent(const EffectExpression &E) {
         if (Value *Constant = constantLength(E))
             return Constant;
+        if (helperOf(E).BeforeCall)
+            return beforeCall(E);
         if (!Guards.empty())
             return callHelper(E);
         Value *&Known = Extents[textOf(E)];
         return Known ? Known : Known = callHelper(E);
+    }
+
+    // No condition is known yet.
+    Value *beforeCall(const EffectExpression &E) {
+        Value *&Known = Extents[textOf(E)];
+        if (Known)
+            return Known;
+        IRBuilderBase::InsertPointGuard AfterCall(B);
+        SmallVector<Value *, 2> GuardsAfterCall;
+        std::swap(Guards, GuardsAfterCall);
+        B.SetInsertPoint(&Call);
+        B.SetCurrentDebugLocation(Call.getDebugLoc());
+        Known = callHelper(E);
+        std::swap(Guards, GuardsAfterCall);
+        return Known;
     }
 
     // Formats and the like are mostly literals.
@@ -155,8 +192,8 @@ class RangeBuilder {
 
     CallBase &Call;
     IRBuilder<ConstantFolder, IRBuilderCallbackInserter> B;
-    SmallVector<Value *, 2> Guards; // all hold where what is computed counts
-    StringMap<Value *> Extents;
+    SmallVector<Value *, 2> Guards;      // all hold where what is computed counts
+    StringMap<Value *> Extents, Lengths; // by what they are computed from
 };
 
 } // namespace
@@ -170,9 +207,10 @@ static Instruction *lastingAfter(CallBase &Call) {
 }
 
 std::vector<LibraryRange> insertRanges(CallBase &Call, const LibraryRule &Rule) {
-    Instruction *Anchor = lastingAfter(Call);
+    bool IsBefore = isRecordedBefore(Call, Rule);
+    Instruction *Anchor = IsBefore ? &Call : lastingAfter(Call);
     // What is computed after it needs the frame.
-    if (auto *Direct = dyn_cast<CallInst>(&Call))
+    if (auto *Direct = dyn_cast<CallInst>(&Call); Direct && !IsBefore)
         Direct->setTailCallKind(CallInst::TCK_NoTail);
     RangeBuilder Builder(Call, Anchor);
     std::vector<LibraryRange> Ranges;

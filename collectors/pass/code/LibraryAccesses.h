@@ -1,4 +1,5 @@
-// The accesses that library functions make during a call, computed after it.
+// The accesses that library functions make during a call, computed after it, or before it where the call releases a
+// lock.
 #pragma once
 
 #include "code/Accesses.h"
@@ -15,8 +16,8 @@ struct LibraryRange {
     llvm::Instruction *Anchor; // from which on they are known
 };
 
-// Inserts what computes the ranges after the call: one for each effect. The edge to the call's normal destination may
-// be split.
+// Inserts what computes the ranges after the call, or before it: one for each effect. The edge to the call's normal
+// destination may be split.
 std::vector<LibraryRange> insertRanges(llvm::CallBase &Call, const LibraryRule &Rule);
 
 // The range as an access, the effect's number as its part.

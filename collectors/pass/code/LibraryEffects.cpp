@@ -1,5 +1,6 @@
 #include "code/LibraryEffects.h"
 
+#include "code/Allocators.h"
 #include "code/EffectParser.h"
 #include "code/FormatDirectives.h"
 
@@ -104,9 +105,9 @@ Sort sortOf(const EffectExpression &E, const CallBase &Call) {
     case EffectOp::Extent:
         break;
     }
-    const auto *Helper = find_if(extentHelpers(), [&](const ExtentHelper &H) { return H.Name == E.Helper; });
+    const ExtentHelper &Helper = helperOf(E);
     for (unsigned I = 0; I < E.Operands.size(); ++I)
-        if (Of(I) != (I < Helper->Pointers ? Sort::Pointer : Sort::Number))
+        if (Of(I) != (I < Helper.Pointers ? Sort::Pointer : Sort::Number))
             return Sort::Neither;
     return Sort::Number;
 }
@@ -133,23 +134,32 @@ Value *originOf(const LibraryEffect &E, const CallBase &Call) {
     return Base->O == EffectOp::Argument ? Call.getArgOperand(Base->Number) : const_cast<CallBase *>(&Call);
 }
 
+// What Rust's allocators call for the program is recorded where the program calls them.
+static bool isOfRecordedAllocator(const CallBase &Call) {
+    return isRustAllocator(Call.getFunction()->getName()) && Call.getCalledFunction()->getName() == "realloc";
+}
+
 // A program may have a function of that name with another signature.
-std::optional<LibraryRule> LibraryEffects::find(const CallBase &Call) const {
+std::optional<CallEffects> LibraryEffects::find(const CallBase &Call) const {
     const Function *Callee = Call.getCalledFunction();
     if (!Callee || Callee->isIntrinsic() || !Callee->isDeclarationForLinker() || Call.isMustTailCall() ||
-        isa<CallBrInst>(Call))
+        isa<CallBrInst>(Call) || isOfRecordedAllocator(Call))
         return std::nullopt;
-    auto It = Rules.find(withoutVersion(Callee->getName()));
+    auto It = Rules.find(rustAllocator(withoutVersion(Callee->getName())));
     if (It == Rules.end() || !all_of(It->second, [&](const LibraryEffect &E) { return fits(E, Call); }))
         return std::nullopt;
+    const LibraryRule &Rule = It->second;
+    auto IsFormat = [](const LibraryEffect &E) { return E.K == LibraryEffect::Kind::Format; };
+    if (none_of(Rule, IsFormat))
+        return CallEffects(Rule);
     LibraryRule Ranges;
-    for (const LibraryEffect &E : It->second) {
-        if (E.K == LibraryEffect::Kind::Format)
+    for (const LibraryEffect &E : Rule) {
+        if (IsFormat(E))
             append_range(Ranges, rangesOfFormat(Call, E.Pointer.Number, E.Length.Number));
         else
             Ranges.push_back(E);
     }
-    return Ranges;
+    return CallEffects(std::move(Ranges));
 }
 
 } // namespace trackway

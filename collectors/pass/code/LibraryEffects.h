@@ -41,9 +41,11 @@ struct ExtentHelper {
     unsigned Pointers; // parameters that are pointers come first
     unsigned Numbers;  // and then those that are numbers
     bool LastIsLimit;  // the last number may be left out: then there is no limit
+    bool BeforeCall;   // it looks at memory that the call may free
 };
 
 llvm::ArrayRef<ExtentHelper> extentHelpers();
+const ExtentHelper &helperOf(const EffectExpression &Extent);
 std::string nameOfHelper(llvm::StringRef Helper);
 
 // Whether the call is one of a helper: it only looks at memory, and records nothing.
@@ -61,14 +63,27 @@ struct LibraryEffect {
 using EffectOp = EffectExpression::Op;
 using LibraryRule = std::vector<LibraryEffect>;
 
+// The effects of one call: those of its rule, or, if the rule has a format, a list of the call's own.
+class CallEffects {
+  public:
+    explicit CallEffects(const LibraryRule &Rule) : Shared(&Rule) {}
+    explicit CallEffects(LibraryRule &&Rule) : Own(std::move(Rule)) {}
+
+    const LibraryRule &rule() const { return Shared ? *Shared : Own; }
+
+  private:
+    const LibraryRule *Shared = nullptr;
+    LibraryRule Own;
+};
+
 class LibraryEffects {
   public:
     // Those of the table, and those of the files, which come first where both know a name.
     static llvm::Expected<LibraryEffects> load(const std::vector<std::string> &Files);
 
     // The ranges of a direct call of a function that the module doesn't define; none if there is no rule that fits.
-    // Those of a format come after the rule's own.
-    std::optional<LibraryRule> find(const llvm::CallBase &Call) const;
+    // Those of a format come after the rule's own. They are valid as long as this is.
+    std::optional<CallEffects> find(const llvm::CallBase &Call) const;
 
   private:
     LibraryEffects();

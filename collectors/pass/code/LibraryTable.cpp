@@ -41,6 +41,10 @@ wmemcpy, wmemmove, wmempcpy, __wmemcpy_chk, __wmemmove_chk  read(arg1, arg2 * 4)
 wmemset                      write(arg0, arg2 * 4)
 wcscpy, __wcscpy_chk         read(arg1, wide_string(arg1)) write(arg0, wide_string(arg1))
 
+realloc                      read(arg0, result ? min(block(arg0), arg1) : 0) if result - arg0 write(result, result ? min(block(arg0), arg1) : 0) if result - arg0
+reallocarray                 read(arg0, result ? min(block(arg0), arg1 * arg2) : 0) if result - arg0 write(result, result ? min(block(arg0), arg1 * arg2) : 0) if result - arg0
+__rust_realloc               read(arg0, result ? min(copied(arg0, arg1), arg3) : 0) if result - arg0 write(result, result ? min(copied(arg0, arg1), arg3) : 0) if result - arg0
+
 atoi, atol, atoll            read(arg0, integer(arg0, 10))
 strtol, strtoll, strtoul, strtoull, strtoimax, strtoumax, strtoq, strtouq  read(arg0, integer(arg0, arg2)) write(arg1, 8) if arg1
 atof                         read(arg0, real(arg0))
@@ -61,6 +65,31 @@ getline, getdelim, __getdelim  write(at(arg0), result + 1)
 getcwd                       write(result, string(result)) if result
 getenv, secure_getenv        read(arg0, string(arg0))
 puts, fputs, fputs_unlocked, perror  read(arg0, string(arg0)) if arg0
+
+pthread_mutex_init, mtx_init  write(arg0, 40)
+pthread_mutex_lock, mtx_lock  write(arg0, 4) write(arg0 + 8, 8) read(arg0 + 16, 4)
+pthread_mutex_trylock, pthread_mutex_timedlock, pthread_mutex_clocklock, mtx_trylock, mtx_timedlock  write(arg0, 4) write(arg0 + 8, result ? 0 : 8) read(arg0 + 16, 4)
+pthread_mutex_unlock, mtx_unlock  write(arg0, 4) write(arg0 + 8, 8) read(arg0 + 16, 4)
+pthread_spin_init, pthread_spin_lock, pthread_spin_trylock, pthread_spin_unlock  write(arg0, 4)
+pthread_rwlock_init          write(arg0, 56)
+pthread_rwlock_rdlock, pthread_rwlock_timedrdlock, pthread_rwlock_clockrdlock  write(arg0, 4) read(arg0 + 24, 4) read(arg0 + 48, 4)
+pthread_rwlock_tryrdlock     write(arg0, result ? 0 : 4) read(arg0, result ? 4 : 0)
+pthread_rwlock_wrlock, pthread_rwlock_timedwrlock, pthread_rwlock_clockwrlock  write(arg0, 4) write(arg0 + 8, 8) write(arg0 + 24, 4)
+pthread_rwlock_trywrlock     write(arg0, result ? 0 : 4) read(arg0, result ? 4 : 0) write(arg0 + 8, result ? 0 : 8) write(arg0 + 24, result ? 0 : 4)
+pthread_rwlock_unlock        write(arg0, 4) read(arg0 + 24, 4)
+pthread_cond_init, cnd_init  write(arg0, 48)
+pthread_cond_wait, pthread_cond_timedwait, pthread_cond_clockwait, cnd_wait, cnd_timedwait  write(arg0, 24) write(arg0 + 36, 12) write(arg1, 4) write(arg1 + 8, 4) read(arg1 + 16, 4)
+pthread_cond_signal, pthread_cond_broadcast, cnd_signal, cnd_broadcast  read(arg0 + 36, 4)
+pthread_once, call_once      read(arg0, 4)
+pthread_barrier_init         write(arg0, 20)
+pthread_barrier_wait         write(arg0, 4) read(arg0 + 4, 8) write(arg0 + 16, 4)
+sem_init                     write(arg0, 12)
+sem_wait, sem_timedwait, sem_clockwait  write(arg0, 8)
+sem_trywait                  write(arg0, result ? 0 : 8) read(arg0, result ? 8 : 0)
+sem_post                     write(arg0, 8) read(arg0 + 8, 4)
+sem_getvalue                 read(arg0, 8) write(arg1, 4)
+_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE  read(arg1, 8) write(arg0, 24) write(arg0 + 36, 12) write(at(arg1), 4) write(at(arg1) + 8, 4) read(at(arg1) + 16, 4)
+_ZNSt18condition_variable10notify_oneEv, _ZNSt18condition_variable10notify_allEv  read(arg0 + 36, 4)
 
 _ZSt11_Hash_bytesPKvmm       read(arg0, arg1)
 __dynamic_cast               read(arg0, 8) read(at(arg0) + (0 - 16), 16) read(at(at(arg0) + (0 - 8)), 16) read(arg2 + 8, 8)

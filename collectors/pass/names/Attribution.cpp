@@ -134,8 +134,8 @@ PreservedAnalyses AttributionPass::run(Module &M, ModuleAnalysisManager &) {
         for (Instruction &I : instructions(F)) {
             labelAccesses(I, Where, Labels, Tags, Objects);
             auto *Call = dyn_cast<CallBase>(&I);
-            if (std::optional<LibraryRule> Rule = Call ? Library->find(*Call) : std::nullopt)
-                labelEffects(*Call, *Rule, Where, Labels, Objects);
+            if (std::optional<CallEffects> Effects = Call ? Library->find(*Call) : std::nullopt)
+                labelEffects(*Call, Effects->rule(), Where, Labels, Objects);
             if (Call && mayAllocate(*Call)) {
                 AllocationName Name = Allocations.infer(*Call);
                 Objects.insert(Name.ElementType);

@@ -12,15 +12,15 @@ namespace {
 
 struct LibraryCall {
     CallBase *Call;
-    LibraryRule Rule;
+    CallEffects Effects;
     uint32_t Location;
     std::vector<AccessName> Names; // of the effects
     AllocationName Allocated;
 };
 
-LibraryCall namedLibraryCall(CallBase &Call, LibraryRule Rule, const Namer &Names, ModuleTable &Table) {
-    LibraryCall Found{&Call, std::move(Rule), Table.location(Call), {}, {}};
-    for (const LibraryEffect &E : Found.Rule) {
+LibraryCall namedLibraryCall(CallBase &Call, CallEffects Effects, const Namer &Names, ModuleTable &Table) {
+    LibraryCall Found{&Call, std::move(Effects), Table.location(Call), {}, {}};
+    for (const LibraryEffect &E : Found.Effects.rule()) {
         if (E.K == LibraryEffect::Kind::Allocate)
             Found.Allocated = Names.allocation(Call);
         Found.Names.push_back(Names.name(Call, originOf(E, Call), 0, Found.Names.size()));
@@ -38,7 +38,7 @@ void addRange(const Access &A, AccessName Name, uint32_t Location, const Filter 
 
 void addLibraryCall(LibraryCall &Each, uint32_t Ordinal, const Filter &Filters, FunctionRecord &R) {
     uint8_t Part = 0;
-    for (const LibraryRange &Range : insertRanges(*Each.Call, Each.Rule)) {
+    for (const LibraryRange &Range : insertRanges(*Each.Call, Each.Effects.rule())) {
         if (Range.K == LibraryEffect::Kind::Allocate) {
             AllocationCall A{Each.Call, Ordinal, AllocationOperation::Allocate, Range.Anchor, Range.Pointer};
             A.Size = Range.Length;
@@ -60,8 +60,8 @@ void addLibraryCalls(Function &F, const LibraryEffects &Library, const DenseMap<
     std::vector<LibraryCall> Found;
     for (Instruction &I : instructions(F)) {
         auto *Call = dyn_cast<CallBase>(&I);
-        if (std::optional<LibraryRule> Rule = Call ? Library.find(*Call) : std::nullopt)
-            Found.push_back(namedLibraryCall(*Call, std::move(*Rule), Names, Table));
+        if (std::optional<CallEffects> Effects = Call ? Library.find(*Call) : std::nullopt)
+            Found.push_back(namedLibraryCall(*Call, std::move(*Effects), Names, Table));
     }
     for (LibraryCall &Each : Found)
         addLibraryCall(Each, Numbers.lookup(Each.Call), Filters, R);

@@ -9,8 +9,8 @@
 
 namespace trackway {
 
-// Inserts after each such call what computes its ranges, and adds them to the function's accesses and allocations,
-// except those that a filter leaves out. Numbers are those of numberInstructions.
+// Inserts what computes the ranges of each such call, mostly after it, and adds them to the function's accesses and
+// allocations, except those that a filter leaves out. Numbers are those of numberInstructions.
 void addLibraryCalls(llvm::Function &F, const LibraryEffects &Library,
                      const llvm::DenseMap<const llvm::Instruction *, uint32_t> &Numbers, const Filter &Filters,
                      const Namer &Names, ModuleTable &Table, FunctionRecord &R);

@@ -120,8 +120,9 @@ class Planner {
 
     // ---- Accesses ----
 
-    // What is anchored at an instruction, in this order: first what follows the instruction before it.
-    enum class Part { Wait, Allocation, Library, PointBehind, PointBefore, Access };
+    // What is anchored at an instruction, in this order: first what follows the instruction before it. What a function
+    // does to a lock comes after it has got it, or before it lets it go. A block is copied before it is freed.
+    enum class Part { Wait, ReadOfReallocated, Allocation, PointBehind, Library, PointBefore, Access };
 
     struct Event {
         Instruction *Anchor;
@@ -140,6 +141,9 @@ class Planner {
     };
 
     void addEvents() {
+        for (const AllocationCall &A : In.Allocations)
+            if (A.Operation == AllocationOperation::Reallocate)
+                Reallocating.insert(A.Call);
         // In the order of the units, so that what dominates comes first.
         std::vector<Event> Order;
         for (unsigned I = 0; I < In.Accesses.size(); ++I) {
@@ -158,7 +162,12 @@ class Planner {
             addEvent(E);
     }
 
-    static Part partOf(const Access &A) { return A.Anchor ? Part::Library : Part::Access; }
+    Part partOf(const Access &A) const {
+        if (!A.Anchor)
+            return Part::Access;
+        return A.Kind == AccessKind::LibraryRead && Reallocating.contains(A.Where) ? Part::ReadOfReallocated
+                                                                                   : Part::Library;
+    }
 
     const SpinWait *waitWith(const Access &A) const {
         const auto *W = find_if(In.Waits, [&](const SpinWait &W) { return W.has(A.Where); });
@@ -177,6 +186,7 @@ class Planner {
         case Part::PointBefore:
         case Part::PointBehind:
             return addOrderPoint(E.Index);
+        case Part::ReadOfReallocated:
         case Part::Library:
         case Part::Access:
             return addAccess(E.Index);
@@ -348,6 +358,7 @@ class Planner {
     const DenseSet<const Loop *> RareCallLoops, SteadyLoops;
     RecordedRoots Roots;
     DenseSet<const SpinWait *> Recorded;
+    DenseSet<const Instruction *> Reallocating;
 };
 
 } // namespace

@@ -126,6 +126,21 @@ class Advise(unittest.TestCase):
         changes = {change for change, _ in self.cards(recorded(1))}
         self.assertFalse(changes & {"align", "pad", "split", "lines of its own", "threads apart"}, changes)
 
+    def changes_of_locks(self, which):
+        program = tools.BUILD / "tests" / "advise" / f"locks-{which}"
+        program.parent.mkdir(parents=True, exist_ok=True)
+        tools.compile_traced(program, [tools.PROGRAMS / "lock_lines.c"], "-O1", "-g", "-pthread", oracle=False)
+        trace = program.with_suffix(".trackway")
+        tools.record(trace, program, which, "300")
+        return {change for change, of in self.cards(trace) if "lock" in of}
+
+    def test_locks_of_one_line_get_lines_of_their_own(self):
+        self.assertIn("lines of its own", self.changes_of_locks("near"))
+
+    def test_a_lock_of_several_threads_is_not_to_be_split(self):
+        """Its word is written by all, so none can have its own; they can at most need it less."""
+        self.assertEqual(self.changes_of_locks("same"), {"threads apart"})
+
     def test_loops_that_need_their_order_keep_it(self):
         changes = {change for change, _ in self.cards(recorded(5))}
         self.assertFalse(changes & {"loops interchanged", "loops in blocks"}, changes)

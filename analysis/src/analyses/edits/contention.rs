@@ -44,9 +44,11 @@ fn edit(program: &Program, field: ContendedField, line_bytes: u64, part: f64) ->
         _ => MOST_BY_SEVERAL,
     };
     let is_false = transfers.false_sharing as f64 >= most * transfers.all() as f64;
+    // What library functions write for several threads is mostly a lock.
     let takes_turns = |site: &SiteId| {
         let site = program.site(*site);
-        site.waits || site.kind == AccessKind::AtomicCompareExchange
+        let kind = site.kind;
+        site.waits || matches!(kind, AccessKind::AtomicCompareExchange | AccessKind::LibraryWrite)
     };
     let kind = match (is_false, field.sites.iter().any(takes_turns)) {
         (true, _) => Kind::LinesOfTheirOwn,

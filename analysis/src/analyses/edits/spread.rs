@@ -9,6 +9,8 @@ use super::Rewrite;
 
 /// Where the lines lie: far from a program's own memory.
 const FIRST: u64 = 1 << 45;
+/// A lock is two or three.
+const WORD_BYTES: u64 = 8;
 
 /// Rewrites the accesses of some sites.
 #[derive(Debug, Clone)]
@@ -19,14 +21,14 @@ pub(super) struct Spread {
 }
 
 impl Spread {
-    /// A datum has as many bytes as the smallest of the accesses.
+    /// A datum has as many bytes as the smallest of the accesses, and is a word if all are by library functions.
     pub fn new(program: &Program, sites: &HashSet<SiteId>, line_bytes: u64) -> Spread {
         let sizes = sites.iter().map(|site| u64::from(program.site(*site).size));
         let smallest = sizes.filter(|size| *size > 0).min();
         let numbers = (0..program.sites.len() as u32).map(SiteId);
         Spread {
             is_own: numbers.map(|site| sites.contains(&site)).collect(),
-            datum_bytes: smallest.unwrap_or(1).min(line_bytes),
+            datum_bytes: smallest.unwrap_or(WORD_BYTES).min(line_bytes),
             line_bytes,
         }
     }

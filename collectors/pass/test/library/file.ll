@@ -36,3 +36,8 @@ define void @f(ptr %p, i64 %n, i32 %m) {
 
 ; RUN: not env TRACKWAY_PASS_OPTIONS=library-effects=%t.none opt -load-pass-plugin %plugin -passes='print<trackway-plan>' -disable-output %s 2>&1 | FileCheck --check-prefix=NONE %s
 ; NONE: library effects file {{.*}}.none: {{[Nn]}}o such file
+
+; A block is looked at before the call, which has no result then.
+; RUN: printf 'my_hash read(arg0, block(result))\n' > %t.early
+; RUN: not env TRACKWAY_PASS_OPTIONS=library-effects=%t.early opt -load-pass-plugin %plugin -passes='print<trackway-plan>' -disable-output %s 2>&1 | FileCheck --check-prefix=EARLY %s
+; EARLY: line 1: expected argN, result, a number, or one of the functions min, {{.*}} before 'block(result))'
