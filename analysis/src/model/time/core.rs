@@ -199,8 +199,10 @@ impl Core {
             Some(arrives) => arrives.max(ready + costs.latency_ns[0]),
             None => self.serve(costs, served, self.entered, ready, memory),
         };
+        // A line that went elsewhere since has what was stored.
+        let is_there = served.level == 0 && !served.transfer;
         let done = match work.kind {
-            Kind::Load => self.forwarding.load(served.word, ready, done),
+            Kind::Load if is_there => self.forwarding.load(served.word, ready, done),
             _ => done,
         };
         let before = self.ended;
@@ -610,6 +612,14 @@ mod tests {
         core.access(&costs, &store, &far, MEMORY);
         let again = core.access(&costs, &load(&[], 1.0), &near, MEMORY);
         assert!(again < 10.0, "{again}");
+        // It is waited for if another core has taken the line since.
+        let mut elsewhere = core.clone();
+        let taken = Served {
+            transfer: true,
+            ..near
+        };
+        let waits = elsewhere.access(&costs, &load(&[], 1.0), &taken, MEMORY);
+        assert!(waits > 40.0, "{waits}");
         // Another word of the line waits for it.
         let other = Served { word: 9, ..near };
         let waits = core.access(&costs, &load(&[], 1.0), &other, MEMORY);

@@ -7,7 +7,6 @@ target triple = "x86_64-unknown-linux-gnu"
 declare i32 @pthread_mutex_lock(ptr)
 declare i32 @pthread_mutex_trylock(ptr)
 declare i32 @pthread_mutex_unlock(ptr)
-declare i32 @sem_post(ptr)
 
 define void @locks(ptr %m) {
 ; CHECK-LABEL: function locks
@@ -33,13 +32,4 @@ define i32 @tries(ptr %m) {
 ; CHECK: block 2 at [[M]] + 16, length 4
   %locked = call i32 @pthread_mutex_trylock(ptr %m)
   ret i32 %locked
-}
-
-define void @posts(ptr %s) {
-; CHECK-LABEL: function posts
-; CHECK: block 0 at [[S:r[0-9]+]], length 8
-; CHECK: block 1 at [[S]] + 8, length 4
-; CHECK: order 0
-  %posted = tail call i32 @sem_post(ptr %s)
-  ret void
 }

@@ -64,7 +64,7 @@ const Names = (() => {
    * A name that goes on in the next line after a sign, where a narrow column has no room for it.
    * @type {(name: string) => Child}
    */
-  const breakable = (name) => name.split(/(?<=[.:_,>\[{|])(?=\w)/).flatMap((part, at) => (at === 0 ? [part] : [Dom.element('wbr'), part]));
+  const breakable = (name) => name.split(/(?<=[.:_,>[{|])(?=\w)/).flatMap((part, at) => (at === 0 ? [part] : [Dom.element('wbr'), part]));
 
   return { short, path, code, sentence, breakable };
 })();
