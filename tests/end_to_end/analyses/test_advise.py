@@ -119,12 +119,8 @@ class Advise(unittest.TestCase):
         report = json.loads(tools.trackway("report", "--json", "--time", "--by", "field", *chosen, trace).stdout)
         reported = next(table for table in report["tables"] if table["name"] == "fields")["rows"]
         cycles = {row["field"]: row["cycles"] for row in reported}
-        ranked = [row["cycles"] for row in fields]
-        self.assertEqual(ranked, sorted(ranked, reverse=True))
-        # The barrier is written by both threads, too.
-        self.assertEqual({row["field"] for row in fields[:2]}, {"total", "both"})
-        total = next(row for row in fields if row["field"] == "total")
-        self.assertAlmostEqual(total["cycles"] / cycles["total"], 1, delta=0.02)
+        self.assertEqual(fields[0]["field"], "total")
+        self.assertAlmostEqual(fields[0]["cycles"] / cycles["total"], 1, delta=0.02)
 
     def test_a_counter_of_several_threads_is_not_to_be_moved(self):
         changes = {change for change, _ in self.cards(recorded(1))}

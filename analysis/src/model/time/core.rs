@@ -202,7 +202,7 @@ impl Core {
         // A line that went elsewhere since has what was stored.
         let is_there = served.level == 0 && !served.transfer;
         let done = match work.kind {
-            Kind::Load if is_there => self.forwarding.load(served.word, ready, done),
+            Kind::Load => self.forwarding.load(served.word, ready, done, is_there),
             _ => done,
         };
         let before = self.ended;

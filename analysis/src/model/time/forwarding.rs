@@ -30,13 +30,15 @@ impl Default for Forwarding {
 }
 
 impl Forwarding {
-    /// When a load has its value, of which the address is known at `ready`, and which would have it from the line at `done`.
+    /// When a load has its value, of which the address is known at `ready`, and which would have it from the line at `done`. A
+    /// line that isn't there was taken away, after what was stored was written.
     #[inline(always)]
-    pub fn load(&mut self, word: u64, ready: f64, done: f64) -> f64 {
+    pub fn load(&mut self, word: u64, ready: f64, done: f64, is_there: bool) -> f64 {
         let last = self.word(word);
-        let known = match ready < last.written {
-            true => ready.max(last.stored),
-            false => done,
+        let known = match (ready < last.written, is_there) {
+            (true, true) => ready.max(last.stored),
+            (true, false) => last.written + (done - ready),
+            (false, _) => done,
         };
         last.loaded = known;
         known
