@@ -71,7 +71,7 @@ class Counted(CountsPage):
             self.assertEqual(shown["region"], expected["region"])
             self.assertEqual(shown["entries"], f"{expected['entries']:,}")
             self.assertEqual(shown["raw MB/s read"], f"{expected['raw_read_mb_per_s']:,.1f}")
-            self.assertEqual(shown["MB/s read"], f"{expected['read_mb_per_s']:.1f}")
+            self.assertEqual(shown["MB/s read"], f"{expected['read_mb_per_s']:,.1f}")
             self.assertEqual(shown["MB/s by"], "calibrated", "all were counted")
             self.assertEqual(shown["imbalance of time"], f"×{expected['time_imbalance']:.2f}")
             number, unit = shown["time"].split()
