@@ -22,6 +22,7 @@ from end_to_end.support.collecting import LIMIT_S, Collector  # noqa: E402
 from end_to_end.support.kafka_broker import PASSWORD, USER, Broker  # noqa: E402
 
 SMALL_BUFFERS = ("--buffer-size", "16K", "--buffers", "16")
+WRITES = ("store", "library write")  # of those that the recorded program has
 RELAY = Path(__file__).parent / "relay.c"
 
 
@@ -121,7 +122,7 @@ def shared_truth(trace: Path, granule_bytes: int) -> tuple[set[Any], dict[tuple[
             name = local if local in names else variable
             first = int(event["address"], 16)
             granules = range(first // granule_bytes, (first + event["size"] - 1) // granule_bytes + 1)
-            accesses.append((event["stream"], name, event["kind"] == "store", granules))
+            accesses.append((event["stream"], name, event["kind"] in WRITES, granules))
             for granule in granules:
                 threads.setdefault(granule, set()).add(event["stream"])
     found: dict[int, list[Any]] = {}

@@ -25,8 +25,9 @@ def run(example: str, *arguments: object) -> str:
 class Examples(unittest.TestCase):
     def test_pictures_of_a_structure_and_of_memory(self) -> None:
         folder = traces.folder() / "pictures"
-        said = run("structure_splitting.py", traces.recorded("particles.c"), folder)
-        self.assertIn("try trackway whatif --split 'particle:position,velocity'", said)
+        trace = traces.recorded("particles.c")
+        said = run("structure_splitting.py", trace, folder)
+        self.assertIn(f"try trackway whatif {trace} --split 'particle:position,velocity'", said)
         for name in ("structure.png", "map.png"):
             picture = matplotlib.image.imread(Path(folder, name))
             self.assertGreater(picture.shape[0] * picture.shape[1], 300_000)

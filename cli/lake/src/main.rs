@@ -14,7 +14,9 @@ use trackway_cli::{exit_code, verb, Verb};
 use places::Places;
 
 fn main() -> ExitCode {
-    exit_code(run(verb()))
+    let done = run(verb());
+    places::wait_if_interrupted();
+    exit_code(done)
 }
 
 fn run(verb: Verb) -> Result<ExitCode, Failure> {

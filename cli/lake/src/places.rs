@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -12,6 +13,9 @@ use signal_hook::low_level::emulate_default_handler;
 use tempfile::TempDir;
 use trackway_answers::failure::Failure;
 use trackway_stores::{is_address, LocalPlace};
+
+/// Whoever has it ends the process.
+static LEAVING: Mutex<()> = Mutex::new(());
 
 /// What a user has named, copied to this machine if it was in a store. The copies are removed with this value, or if
 /// the command is interrupted.
@@ -81,11 +85,17 @@ fn remove_if_interrupted(folder: &Path) -> io::Result<()> {
         .name("signals".into())
         .spawn(move || {
             for signal in signals.forever() {
+                let _leaving = LEAVING.lock();
                 let _ = fs::remove_dir_all(&folder);
                 let _ = emulate_default_handler(signal);
             }
         })
         .map(drop)
+}
+
+/// Doesn't return if the process is being interrupted: a command whose copies are gone has failed for that reason only.
+pub fn wait_if_interrupted() {
+    drop(LEAVING.lock().unwrap_or_else(PoisonError::into_inner));
 }
 
 fn brought(place: &Path, copies: &Path, quiet: bool) -> Result<LocalPlace, Failure> {

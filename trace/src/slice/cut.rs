@@ -254,9 +254,15 @@ impl Cutting<'_> {
 
     fn times_of(&self, ranges: &[Range<u64>]) -> (u64, u64) {
         let begin_ns = ranges.first().map(|range| self.time_of(range.start));
-        let end_ns = ranges.last().map(|range| self.time_of(range.end));
+        let end_ns = ranges.last().map(|range| self.end_of(range.end));
         let begin_ns = begin_ns.unwrap_or(self.span.begin_ns);
         (begin_ns, end_ns.unwrap_or(self.span.end_ns).max(begin_ns))
+    }
+
+    /// When those before an access have ended. Events may follow the chunk's last access for long.
+    fn end_of(&self, access: u64) -> u64 {
+        let last = self.pieces.last().filter(|piece| piece.accesses.end == access);
+        last.map_or_else(|| self.time_of(access), |piece| piece.times.end)
     }
 
     fn time_of(&self, access: u64) -> u64 {
@@ -264,5 +270,31 @@ impl Cutting<'_> {
         self.pieces
             .get(piece)
             .map_or(self.span.end_ns, |piece| piece.time_of(access))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_times_of_a_part_end_with_its_last_access() {
+        let recorded = RecordedTime::default();
+        let cutting = Cutting {
+            pieces: vec![Piece {
+                accesses: 0..7,
+                times: 10..20,
+            }],
+            span: Span {
+                begin_ns: 10,
+                end_ns: 100,
+            },
+            recorded: &recorded,
+        };
+        let all_accesses = 0..cutting.first_at(50);
+        assert_eq!(all_accesses, 0..7);
+        assert_eq!(cutting.times_of(&[all_accesses]), (10, 20));
+        assert_eq!(cutting.times_of(&[0..cutting.first_at(101)]), (10, 100));
+        assert_eq!(cutting.times_of(&[0..3]), (10, 14));
     }
 }

@@ -44,13 +44,18 @@ fn edit(program: &Program, field: ContendedField, line_bytes: u64, part: f64) ->
         _ => MOST_BY_SEVERAL,
     };
     let is_false = transfers.false_sharing as f64 >= most * transfers.all() as f64;
-    // What library functions write for several threads is mostly a lock.
     let takes_turns = |site: &SiteId| {
         let site = program.site(*site);
-        let kind = site.kind;
-        site.waits || matches!(kind, AccessKind::AtomicCompareExchange | AccessKind::LibraryWrite)
+        site.waits || site.kind == AccessKind::AtomicCompareExchange
     };
-    let kind = match (is_false, field.sites.iter().any(takes_turns)) {
+    // What only library functions access is mostly a lock.
+    let is_of_library = |site: &SiteId| {
+        let kind = program.site(*site).kind;
+        matches!(kind, AccessKind::LibraryRead | AccessKind::LibraryWrite)
+    };
+    let sites = &field.sites;
+    let takes_turns = sites.iter().any(takes_turns) || sites.iter().all(is_of_library);
+    let kind = match (is_false, takes_turns) {
         (true, _) => Kind::LinesOfTheirOwn,
         (false, _) if field.writers < 2 => return None,
         (false, true) => Kind::ThreadsApart,

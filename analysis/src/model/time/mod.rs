@@ -8,6 +8,7 @@ mod costs;
 mod detours;
 mod forwarding;
 mod sites;
+mod walks;
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashSet};

@@ -27,9 +27,10 @@ define void @locks(ptr %m) {
 define i32 @tries(ptr %m) {
 ; CHECK-LABEL: function tries
 ; CHECK: order 0
-; CHECK: block 0 at [[M:r[0-9]+]], length 4
-; CHECK: block 1 at [[M]] + 8, length [[OWNED:r[0-9]+]]
-; CHECK: block 2 at [[M]] + 16, length 4
+; CHECK: block 0 at [[M:r[0-9]+]], length [[TAKEN:r[0-9]+]]
+; CHECK: block 1 at [[M]], length [[SEEN:r[0-9]+]]
+; CHECK: block 2 at [[M]] + 8, length [[OWNED:r[0-9]+]]
+; CHECK: block 3 at [[M]] + 16, length 4
   %locked = call i32 @pthread_mutex_trylock(ptr %m)
   ret i32 %locked
 }
