@@ -75,8 +75,8 @@ pthread_spin_init, pthread_spin_lock, pthread_spin_trylock, pthread_spin_unlock 
 pthread_rwlock_init          write(arg0, 56)
 pthread_rwlock_rdlock, pthread_rwlock_timedrdlock, pthread_rwlock_clockrdlock  write(arg0, 4) read(arg0 + 24, 4) read(arg0 + 48, 4)
 pthread_rwlock_tryrdlock     write(arg0, result ? 0 : 4) read(arg0, result ? 4 : 0)
-pthread_rwlock_wrlock, pthread_rwlock_timedwrlock, pthread_rwlock_clockwrlock  write(arg0, 4) write(arg0 + 8, 8) write(arg0 + 24, 4)
-pthread_rwlock_trywrlock     write(arg0, result ? 0 : 4) read(arg0, result ? 4 : 0) write(arg0 + 8, result ? 0 : 8) write(arg0 + 24, result ? 0 : 4) read(arg0 + 48, 4)
+pthread_rwlock_wrlock, pthread_rwlock_timedwrlock, pthread_rwlock_clockwrlock  write(arg0, 4) write(arg0 + 12, 4) write(arg0 + 24, 4)
+pthread_rwlock_trywrlock     write(arg0, result ? 0 : 4) read(arg0, result ? 4 : 0) write(arg0 + 12, result ? 0 : 4) write(arg0 + 24, result ? 0 : 4) read(arg0 + 48, 4)
 pthread_rwlock_unlock        write(arg0, 4) read(arg0 + 24, 8)
 
 _ZSt11_Hash_bytesPKvmm       read(arg0, arg1)

@@ -10,8 +10,9 @@ use datafusion::arrow::array::{
 };
 use datafusion::arrow::csv::WriterBuilder;
 use datafusion::arrow::datatypes::DataType;
+use datafusion::arrow::error::ArrowError;
 use datafusion::arrow::json::LineDelimitedWriter;
-use datafusion::arrow::util::display::FormatOptions;
+use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
 use datafusion::arrow::util::pretty::pretty_format_batches_with_options;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
@@ -23,8 +24,12 @@ use crate::{Answer, QueryError};
 /// How an answer is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// A table for people, with at most so many rows: the first ones.
-    Table(usize),
+    /// A table for people, with at most so many rows: the first ones. If it is wider than the terminal, each row is a block
+    /// of lines, one for each column.
+    Table {
+        rows: usize,
+        width: Option<usize>,
+    },
     Csv,
     /// An object a line.
     Json,
@@ -50,14 +55,19 @@ pub fn write(
     path: &Path,
 ) -> Result<Written, QueryError> {
     match format {
-        Format::Table(rows) => write_table(answer, rows, output),
+        Format::Table { rows, width } => write_table(answer, rows, width, output),
         Format::Csv => write_csv(answer, output),
         Format::Json => write_json(answer, output),
         Format::Parquet => write_parquet(answer, output, path),
     }
 }
 
-fn write_table(answer: &mut Answer, most: usize, output: &mut dyn Write) -> Result<Written, QueryError> {
+fn write_table(
+    answer: &mut Answer,
+    most: usize,
+    width: Option<usize>,
+    output: &mut dyn Write,
+) -> Result<Written, QueryError> {
     let mut batches = vec![RecordBatch::new_empty(answer.schema())];
     let mut rows = 0;
     let mut is_cut = false;
@@ -72,12 +82,51 @@ fn write_table(answer: &mut Answer, most: usize, output: &mut dyn Write) -> Resu
         }
     }
     let options = FormatOptions::default().with_null("-");
-    let text = pretty_format_batches_with_options(&batches, &options).map_err(failed)?;
-    writeln!(output, "{text}").map_err(QueryError::Writing)?;
+    let table = pretty_format_batches_with_options(&batches, &options).map_err(failed)?;
+    let table = table.to_string();
+    // The first line is a border, of ASCII.
+    let is_too_wide =
+        width.is_some_and(|width| table.lines().next().is_some_and(|border| border.len() > width));
+    let text = match is_too_wide && rows > 0 {
+        true => blocks(&batches, &options).map_err(failed)?,
+        false => table + "\n",
+    };
+    output.write_all(text.as_bytes()).map_err(QueryError::Writing)?;
     Ok(Written {
         rows: rows as u64,
         is_cut,
     })
+}
+
+/// A block of lines for each row: the columns' names and values.
+fn blocks(batches: &[RecordBatch], options: &FormatOptions) -> Result<String, ArrowError> {
+    let mut text = String::new();
+    let mut number = 0;
+    for batch in batches {
+        let schema = batch.schema();
+        let longest = schema
+            .fields()
+            .iter()
+            .map(|field| field.name().chars().count())
+            .max();
+        let longest = longest.unwrap_or(0);
+        let next_line = format!("\n{:longest$}    ", "");
+        let values = batch
+            .columns()
+            .iter()
+            .map(|column| ArrayFormatter::try_new(column, options));
+        let values = values.collect::<Result<Vec<_>, _>>()?;
+        for row in 0..batch.num_rows() {
+            number += 1;
+            let space = if number > 1 { "\n" } else { "" };
+            text += &format!("{space}row {number}\n");
+            for (field, values) in schema.fields().iter().zip(&values) {
+                let value = values.value(row).try_to_string()?.replace('\n', &next_line);
+                text += &format!("  {:longest$}  {value}\n", field.name());
+            }
+        }
+    }
+    Ok(text)
 }
 
 fn write_csv(answer: &mut Answer, output: &mut dyn Write) -> Result<Written, QueryError> {

@@ -107,10 +107,26 @@ fn answers_are_written_in_every_form() {
         .unwrap()
         .to_owned();
     assert_eq!(first, r#"{"kind":"fill","n":1}"#);
-    let (table, written) = text(Format::Table(2));
-    assert_eq!((written.rows, written.is_cut), (2, true));
-    let table = String::from_utf8(table).unwrap();
-    assert!(table.contains("load") && !table.contains("store"), "{table}");
+    let table = |width| {
+        let (table, written) = text(Format::Table { rows: 2, width });
+        assert_eq!((written.rows, written.is_cut), (2, true));
+        String::from_utf8(table).unwrap()
+    };
+    let lines = "\
++------+---+
+| kind | n |
++------+---+
+| fill | 1 |
+| load | 6 |
++------+---+
+";
+    assert_eq!(table(None), lines);
+    assert_eq!(table(Some(12)), lines);
+    // Too wide for its terminal.
+    assert_eq!(
+        table(Some(11)),
+        "row 1\n  kind  fill\n  n     1\n\nrow 2\n  kind  load\n  n     6\n"
+    );
     let (bytes, _) = text(Format::Parquet);
     let file = tempfile::NamedTempFile::new().unwrap();
     fs::write(file.path(), bytes).unwrap();

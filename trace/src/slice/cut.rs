@@ -291,10 +291,10 @@ mod tests {
             },
             recorded: &recorded,
         };
-        let all_accesses = 0..cutting.first_at(50);
-        assert_eq!(all_accesses, 0..7);
-        assert_eq!(cutting.times_of(&[all_accesses]), (10, 20));
-        assert_eq!(cutting.times_of(&[0..cutting.first_at(101)]), (10, 100));
-        assert_eq!(cutting.times_of(&[0..3]), (10, 14));
+        let times_of = |accesses: Range<u64>| cutting.times_of(&[accesses]);
+        assert_eq!(cutting.first_at(50), 7);
+        assert_eq!(times_of(0..7), (10, 20));
+        assert_eq!(times_of(0..cutting.first_at(101)), (10, 100));
+        assert_eq!(times_of(0..3), (10, 14));
     }
 }

@@ -90,8 +90,16 @@ fn sql(arguments: &QueryArguments, question: &Question) -> Option<String> {
 fn answer(session: &Session, sql: &str, arguments: &QueryArguments) -> Result<Written, Failure> {
     let mut answer = session.query(sql).map_err(failed)?;
     let format = match arguments.format() {
-        AnswerFormat::Table if arguments.rows == 0 => Format::Table(usize::MAX),
-        AnswerFormat::Table => Format::Table(arguments.rows),
+        AnswerFormat::Table => Format::Table {
+            rows: match arguments.rows {
+                0 => usize::MAX,
+                rows => rows,
+            },
+            width: match arguments.output {
+                Some(_) => None,
+                None => output::terminal_style().width,
+            },
+        },
         AnswerFormat::Csv => Format::Csv,
         AnswerFormat::Json => Format::Json,
         AnswerFormat::Parquet => Format::Parquet,
