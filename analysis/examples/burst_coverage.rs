@@ -85,7 +85,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn shares(trace: &Trace, caches: &Caches, measure: Measure) -> Result<Vec<Share>, Box<dyn Error>> {
+/// The fields' shares, and how large that of a field without a row may be.
+struct Shares {
+    fields: Vec<Share>,
+    unseen: Option<f64>,
+}
+
+fn shares(trace: &Trace, caches: &Caches, measure: Measure) -> Result<Shares, Box<dyn Error>> {
     let misses =
         Misses::new(caches.clone(), vec![Grouping::Field], measure, usize::MAX).with_bursts_of(trace);
     let (findings, _) = run(&misses, trace, NonZeroUsize::MIN, &|_, _| ());
@@ -100,24 +106,36 @@ fn shares(trace: &Trace, caches: &Caches, measure: Measure) -> Result<Vec<Share>
         share: number("share", row).unwrap_or(0.0),
         interval: number("share_low", row).zip(number("share_high", row)),
     });
-    Ok(shares.collect())
+    let bursts = findings.tables.iter().find(|table| table.name() == "bursts");
+    let unseen = bursts.and_then(|table| match table.column("unseen_high")?.value(0) {
+        Value::Real(share) => Some(share),
+        _ => None,
+    });
+    Ok(Shares {
+        fields: shares.collect(),
+        unseen,
+    })
 }
 
 impl Outcome {
-    fn compare(&mut self, whole: &[Share], bursts: &[Share]) {
+    fn compare(&mut self, whole: &Shares, bursts: &Shares) {
         let mut worst: f64 = 0.0;
         for (rank, truth) in whole
+            .fields
             .iter()
             .enumerate()
             .filter(|(_, truth)| truth.share >= LEAST_SHARE)
         {
-            let found = bursts.iter().find(|found| found.field == truth.field);
+            let found = bursts.fields.iter().find(|found| found.field == truth.field);
             let share = found.map_or(0.0, |found| found.share);
             worst = worst.max(100.0 * (share - truth.share).abs());
             if rank == 0 {
                 self.bias += 100.0 * (share - truth.share);
             }
-            let interval = found.and_then(|found| found.interval);
+            let interval = match found {
+                Some(found) => found.interval,
+                None => bursts.unseen.map(|most| (0.0, most)),
+            };
             let holds = interval.is_some_and(|(low, high)| (low..=high).contains(&truth.share));
             self.widths += 100.0 * interval.map_or(0.0, |(low, high)| high - low);
             self.covered.0 += u64::from(holds);

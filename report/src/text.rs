@@ -223,7 +223,7 @@ const YELLOW: &str = "33";
 const BELOW: &str = "    ";
 
 /// Tables that say what the numbers rest on.
-const BOOKKEEPING: [&str; 7] = [
+const BOOKKEEPING: [&str; 8] = [
     "attribution",
     "trace",
     "order",
@@ -231,6 +231,7 @@ const BOOKKEEPING: [&str; 7] = [
     "sampling",
     "sample_classes",
     "counts",
+    "bursts",
 ];
 
 /// The table whose changes one of this name says.

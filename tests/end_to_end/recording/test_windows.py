@@ -172,6 +172,7 @@ class Windows(unittest.TestCase):
         report = tools.trackway("report", "-v", "--sort", "accesses", trace).stdout
         self.assertRegex(report.splitlines()[0], r"takes \d+ % \(\d+ % to \d+ %\) of accesses")
         self.assertIn("perhaps cold", report)
+        self.assertIn("share of what has no row, at most", report)
         self.assertIn("estimated of the whole run  only shares with bounds", report)
         self.assertNotIn("at least", tools.trackway("report", whole).stdout)
 

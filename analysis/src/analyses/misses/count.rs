@@ -6,7 +6,7 @@ use std::sync::Arc;
 use trackway_trace::{Batch, Program, Trace};
 
 use super::levels::Levels;
-use super::{answer, details, tables, time};
+use super::{answer, bursts, details, tables, time};
 use crate::model::cache::Caches;
 use crate::model::site_counts::{attribution_table, stores, Bursts, Grouping, Measure, MissesShard};
 use crate::model::time::{Machine, TimedSites};
@@ -166,6 +166,11 @@ impl Analysis for Misses {
             estimates: estimates.as_ref(),
         };
         tables.extend(levels.tables());
+        tables.extend(
+            estimates
+                .as_ref()
+                .map(|estimates| bursts::table(estimates, self.rank_by)),
+        );
         if let Some(machine) = &self.machine {
             tables.push(time::table(machine, &ranking));
         }

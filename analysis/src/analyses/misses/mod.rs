@@ -1,6 +1,7 @@
 //! Which variables, fields, types, lines and functions access memory and miss the caches.
 
 mod answer;
+mod bursts;
 mod count;
 mod details;
 mod levels;

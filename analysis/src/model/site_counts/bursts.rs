@@ -21,6 +21,9 @@ const MOST_PARTS: usize = 200;
 /// Misses come in phases, of which bursts may have met none: so bounds of misses hold as if so many parts of the run had
 /// been missed. The number is measured (docs/analyses.md).
 const UNSEEN_PARTS: f64 = 2.0;
+/// What has so many parts of the run in the mean is in none of those that were seen in one of twenty cases (J. A. Hanley and
+/// A. Lippman-Hand, "If Nothing Goes Wrong, Is Everything All Right?", JAMA 249, 1983).
+const PARTS_OF_UNSEEN: f64 = 3.0;
 
 /// To which burst each chunk belongs: a thread gives each window buffers of its own.
 #[derive(Debug, Default)]
@@ -305,6 +308,30 @@ impl Estimates {
         self.warm.as_ref()?.share(sites)
     }
 
+    /// How many parts of the run were counted apart.
+    pub fn parts(&self) -> u64 {
+        self.parts.len() as u64
+    }
+
+    /// How large the share of something in the measure may be in the whole run, at most, if no burst accessed it. None without
+    /// anything to share.
+    pub fn unseen(&self) -> Option<f64> {
+        let (weight, doubtful) = match &self.warm {
+            Some(warm) => (warm.weight_of_a_part(), warm.doubtful),
+            None => (self.weight_of_a_part(), self.doubtful),
+        };
+        let nothing = Interval { low: 0.0, high: 0.0 };
+        let bounds = nothing.with_unseen(PARTS_OF_UNSEEN * weight).without(doubtful);
+        bounds.high.is_finite().then_some(bounds.high)
+    }
+
+    /// The root mean square of the parts' measures, over that of all.
+    fn weight_of_a_part(&self) -> f64 {
+        let totals = self.totals.iter().map(|&total| total as f64);
+        let squares: f64 = totals.clone().map(|total| total * total).sum();
+        (squares / self.totals.len() as f64).sqrt() / totals.sum::<f64>()
+    }
+
     /// How large the share of some sites in the measure may be in the whole run. None without anything to share.
     pub fn interval(&self, sites: &[u32]) -> Option<Interval> {
         if let Some(warm) = &self.warm {
@@ -432,6 +459,37 @@ mod tests {
         assert!((bounds.low - 0.32).abs() < 1e-12 && (bounds.high - 0.68).abs() < 1e-12);
         let none = Interval { low: 0.0, high: 0.0 }.with_unseen(0.25);
         assert!(none.low == 0.0 && (none.high - 0.2).abs() < 1e-12);
+    }
+
+    #[test]
+    fn what_no_burst_met_has_at_most_what_three_of_them_have() {
+        let of = |totals: Vec<u64>, doubtful| Estimates {
+            totals,
+            doubtful,
+            ..Estimates::default()
+        };
+        let near = |share: Option<f64>, expected: f64| (share.unwrap() - expected).abs() < 1e-12;
+        assert!(near(of(vec![7; 20], 0.0).unseen(), 3.0 / 23.0));
+        assert!(near(of(vec![7; 20], 0.5).unseen(), 6.0 / 23.0));
+        // One burst with nearly all may have been two or none.
+        assert!(of(vec![1000, 1, 1, 1, 1, 1, 1, 1, 1, 1], 0.0).unseen().unwrap() > 0.4);
+        assert_eq!(of(vec![0; 20], 0.0).unseen(), None);
+        assert_eq!(of(Vec::new(), 0.0).unseen(), None);
+    }
+
+    /// Things that appear in one of so many bursts, and then have all: how often none has more than the bound of what no burst
+    /// met, if it is not in any of 60.
+    #[test]
+    fn what_is_rare_is_missed_or_within_the_bound() {
+        let mut random = xorshift(88_172_645_463_325_252);
+        let bound = Estimates {
+            totals: vec![1; 60],
+            ..Estimates::default()
+        };
+        let bound = bound.unseen().unwrap();
+        let misses_it = |share: f64, random: &mut dyn FnMut() -> f64| (0..60).all(|_| random() >= share);
+        let missed = (0..2000).filter(|_| misses_it(bound, &mut random)).count();
+        assert!((0.03..0.07).contains(&(missed as f64 / 2000.0)), "{missed}");
     }
 
     #[test]
