@@ -320,9 +320,16 @@ impl Estimates {
             Some(warm) => (warm.weight_of_a_part(), warm.doubtful),
             None => (self.weight_of_a_part(), self.doubtful),
         };
+        if !weight.is_finite() {
+            return None;
+        }
         let nothing = Interval { low: 0.0, high: 0.0 };
-        let bounds = nothing.with_unseen(PARTS_OF_UNSEEN * weight).without(doubtful);
-        bounds.high.is_finite().then_some(bounds.high)
+        Some(
+            nothing
+                .with_unseen(PARTS_OF_UNSEEN * weight)
+                .without(doubtful)
+                .high,
+        )
     }
 
     /// The root mean square of the parts' measures, over that of all.
