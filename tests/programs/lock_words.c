@@ -1,5 +1,5 @@
-/* Calls functions of locks, each with a step of its own: `step` is stored before it, and after it. Prints where `step` and
-   the locks lie, and the functions' names in order. */
+/* Calls functions of locks, each with a step of its own: `step` is stored before it, and after it. Prints where `step`
+   and the locks lie, and the functions' names in order. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>
