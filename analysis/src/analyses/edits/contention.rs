@@ -49,13 +49,10 @@ fn edit(program: &Program, field: ContendedField, line_bytes: u64, part: f64) ->
         site.waits || site.kind == AccessKind::AtomicCompareExchange
     };
     // What only library functions access is mostly a lock.
-    let is_of_library = |site: &SiteId| {
-        let kind = program.site(*site).kind;
-        matches!(kind, AccessKind::LibraryRead | AccessKind::LibraryWrite)
-    };
+    let is_of_library = |site: &SiteId| program.site(*site).kind.is_by_library();
     let sites = &field.sites;
-    let takes_turns = sites.iter().any(takes_turns) || sites.iter().all(is_of_library);
-    let kind = match (is_false, takes_turns) {
+    let is_lock = sites.iter().any(takes_turns) || sites.iter().all(is_of_library);
+    let kind = match (is_false, is_lock) {
         (true, _) => Kind::LinesOfTheirOwn,
         (false, _) if field.writers < 2 => return None,
         (false, true) => Kind::ThreadsApart,

@@ -9,7 +9,8 @@ use super::Rewrite;
 
 /// Where the lines lie: far from a program's own memory.
 const FIRST: u64 = 1 << 45;
-/// What a datum of library functions has: their ranges have no size of their own, and the words of locks are the smallest data in them.
+/// What a datum of library functions has: their ranges have no size of their own, and the words of locks are the
+/// smallest data in them.
 const WORD_BYTES: u64 = 8;
 
 /// Rewrites the accesses of some sites.

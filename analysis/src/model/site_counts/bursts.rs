@@ -484,8 +484,8 @@ mod tests {
         assert_eq!(of(Vec::new(), 0.0).unseen(), None);
     }
 
-    /// Things that appear in one of so many bursts, and then have all: how often none has more than the bound of what no burst
-    /// met, if it is not in any of 60.
+    /// What has as large a share as the bound, and has all of some bursts and nothing of the others, is in none of 60 bursts
+    /// about once in twenty times.
     #[test]
     fn what_is_rare_is_missed_or_within_the_bound() {
         let mut random = xorshift(88_172_645_463_325_252);
