@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use trackway_trace::{Batch, ChunkKind, ChunkRef, Trace};
 
-use super::cold_starts::{ColdStarts, WarmMisses};
+use super::cold_starts::{weight_of_a_part, ColdStarts, WarmMisses};
 use super::columns::Sites;
 use super::part::LinePart;
 use super::Measure;
@@ -318,7 +318,10 @@ impl Estimates {
     pub fn unseen(&self) -> Option<f64> {
         let (weight, doubtful) = match &self.warm {
             Some(warm) => (warm.weight_of_a_part(), warm.doubtful),
-            None => (self.weight_of_a_part(), self.doubtful),
+            None => {
+                let wholes = self.totals.iter().map(|&total| total as f64);
+                (weight_of_a_part(wholes.clone(), wholes.sum()), self.doubtful)
+            }
         };
         if !weight.is_finite() {
             return None;
@@ -330,13 +333,6 @@ impl Estimates {
                 .without(doubtful)
                 .high,
         )
-    }
-
-    /// The root mean square of the parts' measures, over that of all.
-    fn weight_of_a_part(&self) -> f64 {
-        let totals = self.totals.iter().map(|&total| total as f64);
-        let squares: f64 = totals.clone().map(|total| total * total).sum();
-        (squares / self.totals.len() as f64).sqrt() / totals.sum::<f64>()
     }
 
     /// How large the share of some sites in the measure may be in the whole run. None without anything to share.

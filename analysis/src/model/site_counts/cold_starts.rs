@@ -482,11 +482,8 @@ impl WarmMisses {
 
     /// The root mean square of the parts' misses, over the misses of all of them.
     pub fn weight_of_a_part(&self) -> f64 {
-        let squares = self
-            .without
-            .iter()
-            .map(|without| (self.all.sum - without.sum).powi(2));
-        (squares.sum::<f64>() / self.without.len().max(1) as f64).sqrt() / self.all.sum
+        let parts = self.without.iter().map(|without| self.all.sum - without.sum);
+        weight_of_a_part(parts, self.all.sum)
     }
 
     fn places(&self, sites: &[u32]) -> Vec<usize> {
@@ -495,6 +492,13 @@ impl WarmMisses {
             .filter_map(|site| self.sites.binary_search(site).ok())
             .collect()
     }
+}
+
+/// The root mean square of the parts' measures, over that of all. Not a number without anything measured.
+pub(super) fn weight_of_a_part(parts: impl ExactSizeIterator<Item = f64>, all: f64) -> f64 {
+    let count = parts.len().max(1) as f64;
+    let squares: f64 = parts.map(|part| part * part).sum();
+    (squares / count).sqrt() / all
 }
 
 #[cfg(test)]
