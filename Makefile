@@ -130,6 +130,8 @@ docs:
 	@$(BUILD)/mdbook/bin/mdbook build --dest-dir $(abspath $(BUILD))/docs
 	@echo "the book begins at $(BUILD)/docs/index.html"
 
+# What a test runs is compiled in the same way; so is what a test of the benchmarks or of an example builds.
+test: export CARGO_PROFILE_RELEASE_OPT_LEVEL := 0
 test: build dynamorio dynamorio-aarch64 python kafka linters
 	@tests/run
 

@@ -7,6 +7,8 @@ import os
 import unittest
 from pathlib import Path
 
+import own_crates
+
 from ..support import tools
 
 MANIFEST = tools.ROOT / "examples" / "never_read" / "Cargo.toml"
@@ -41,7 +43,7 @@ class OwnAnalysis(unittest.TestCase):
         as_package = (*own, "--profile", "dev")
         in_workspace = ("--manifest-path", tools.ROOT / "Cargo.toml", "--release", "--workspace", "--example", "never_read")
         is_long = "TRACKWAY_LONG" in os.environ
-        environment = tools.environment(CARGO_TARGET_DIR=str(target), CARGO_PROFILE_DEV_DEBUG="0")
+        environment = own_crates.environment(CARGO_TARGET_DIR=str(target), CARGO_PROFILE_DEV_DEBUG="0")
         # It compiles, perhaps beside other tests.
         command = ("cargo", "build", "--quiet", "--locked", *(as_package if is_long else in_workspace))
         tools.run(*command, env=environment, time_limit_s=1800)

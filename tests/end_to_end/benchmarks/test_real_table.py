@@ -5,6 +5,8 @@ import io
 import sys
 import unittest
 
+import own_crates
+
 from ..support import tools
 
 sys.path.append(str(tools.ROOT / "bench"))
@@ -75,7 +77,7 @@ class Causes(unittest.TestCase):
     def test_of_a_trace(self):
         """The shares are those of the program whose output they are read from, and add up."""
         build = ("cargo", "build", "--release", "--quiet", "--locked", "--workspace", "--example", "record_bytes")
-        tools.run(*build, cwd=tools.ROOT, time_limit_s=1800)
+        tools.run(*build, cwd=tools.ROOT, time_limit_s=1800, env=own_crates.environment())
         golden = sorted(tools.ROOT.glob("trace/vectors/golden-v*.trackway"))[-1]
         printed = tools.run(tools.ROOT / "target/release/examples/record_bytes", golden, 0).stdout
         row = real_table.causes(printed)
