@@ -14,6 +14,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PYTHON = ROOT / "build/python/bin/python"
 READY_SECONDS = 90
 STOP_SECONDS = 20
+# Half of the time of the tests went to compiling what runs for seconds.
+SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
 def spark_home() -> Path:
@@ -65,6 +67,7 @@ class Cluster:
             SPARK_LOCAL_HOSTNAME="127.0.0.1",
             SPARK_DAEMON_MEMORY="256m",
             SPARK_LOCAL_DIRS=str(self.folder),
+            JDK_JAVA_OPTIONS=SHORT_LIVED,
             PYSPARK_PYTHON=str(PYTHON),
             PYSPARK_DRIVER_PYTHON=str(PYTHON),
         )

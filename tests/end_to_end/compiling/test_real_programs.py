@@ -46,8 +46,8 @@ class Bzip2(unittest.TestCase):
 
 def add_tests():
     # Optimised, SQLite takes minutes to compile.
-    of_sqlite = ("-O0", "-O2") if "TRACKWAY_LONG" in os.environ else ("-O0",)
-    for case, levels in ((Sqlite, of_sqlite), (Bzip2, tools.LEVELS)):
+    of_sqlite, of_bzip2 = (("-O0", "-O2"), tools.LEVELS) if "TRACKWAY_LONG" in os.environ else (("-O0",), ("-O0", "-O2"))
+    for case, levels in ((Sqlite, of_sqlite), (Bzip2, of_bzip2)):
         for level in levels:
             setattr(case, f"test_{level.lstrip('-')}", lambda self, level=level: self.check(level))
 
