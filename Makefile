@@ -130,7 +130,7 @@ docs:
 	@$(BUILD)/mdbook/bin/mdbook build --dest-dir $(abspath $(BUILD))/docs
 	@echo "the book begins at $(BUILD)/docs/index.html"
 
-# What a test runs is compiled in the same way; so is what a test of the benchmarks or of an example builds.
+# Crates are compiled without optimising, but for those that Cargo.toml names with 3 (tests/own_crates.py).
 test: export CARGO_PROFILE_RELEASE_OPT_LEVEL := 0
 test: build dynamorio dynamorio-aarch64 python kafka linters
 	@tests/run

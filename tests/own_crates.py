@@ -6,10 +6,11 @@ Programs that tests compile, and fuzz targets, know nothing of it: this takes it
 
 import os
 
-_OPT_LEVEL = "CARGO_PROFILE_RELEASE_OPT_LEVEL"
-_SETTINGS = {name: os.environ.pop(name) for name in [_OPT_LEVEL] if name in os.environ}
+_VARIABLE = "CARGO_PROFILE_RELEASE_OPT_LEVEL"
+_LEVEL = os.environ.pop(_VARIABLE, None)
 
 
 def environment(**changes):
-    """For a cargo that compiles them: so it finds them compiled."""
-    return {**os.environ, **_SETTINGS, **changes}
+    """For a cargo that is to find them compiled."""
+    level = {} if _LEVEL is None else {_VARIABLE: _LEVEL}
+    return {**os.environ, **level, **changes}
