@@ -126,12 +126,12 @@ fn progress_adds_up() {
             accesses.fetch_add(more_accesses, Ordering::Relaxed);
             bytes.fetch_add(more_bytes, Ordering::Relaxed);
         });
-        let stored: u64 = trace.streams()[0]
+        let raw: u64 = trace.streams()[0]
             .chunks
             .iter()
-            .map(|chunk| u64::from(chunk.header.stored_length))
+            .map(|chunk| u64::from(chunk.header.raw_length))
             .sum();
-        assert_eq!((accesses.into_inner(), bytes.into_inner()), (10, stored));
+        assert_eq!((accesses.into_inner(), bytes.into_inner()), (10, raw));
     }
 }
 

@@ -89,9 +89,18 @@ impl Observer for ReadingProgress {
     }
 }
 
-/// Bytes that the records of a trace take in its file.
+/// Bytes of a trace's records after decompression, which is what a pass over them [advances](Observer::advance) by.
 pub fn record_bytes(trace: &Trace) -> u64 {
-    ChunkRef::stored_bytes(trace.streams().iter().flat_map(|stream| &stream.chunks))
+    ChunkRef::raw_bytes(records(trace))
+}
+
+/// Bytes that they take in the file.
+pub fn stored_bytes(trace: &Trace) -> u64 {
+    ChunkRef::stored_bytes(records(trace))
+}
+
+fn records(trace: &Trace) -> impl Iterator<Item = &ChunkRef> {
+    trace.streams().iter().flat_map(|stream| &stream.chunks)
 }
 
 fn rate(accesses: u64, elapsed: Duration) -> String {

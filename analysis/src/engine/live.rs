@@ -140,7 +140,7 @@ impl<'r, A: Analysis> Shards<'r, A> {
         }
         self.summary.chunks += 1;
         self.observer
-            .advance(self.summary.accesses - before, chunk.header.stored_length.into());
+            .advance(self.summary.accesses - before, chunk.header.raw_length.into());
         self.now_ns = self.now_ns.max(chunk.header.last_ns);
         if chunk.header.flags & FLAG_LAST != 0 {
             self.ended.push_back((chunk.header.stream, self.now_ns));

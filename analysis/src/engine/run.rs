@@ -18,7 +18,8 @@ pub trait Observer: Sync {
         let _ = bytes;
     }
 
-    /// Called after each chunk with the number of its accesses, and the bytes that it takes in the file.
+    /// Called after each chunk with the number of its accesses, and its bytes after decompression: the time that a chunk takes
+    /// goes rather by these than by what it takes in the file.
     fn advance(&self, accesses: u64, bytes: u64);
 
     /// Called when this many of those bytes won't be read, for there is nothing to look for.
@@ -192,7 +193,7 @@ pub(crate) fn take_merged(
             Ok(Some(batch)) => {
                 summary.add_batch(batch);
                 let is_new = latest.insert(batch.stream, batch.sequence) != Some(batch.sequence);
-                let bytes = if is_new { stored_bytes(trace, batch) } else { 0 };
+                let bytes = if is_new { raw_bytes(trace, batch) } else { 0 };
                 summary.chunks += u64::from(is_new);
                 observer.advance(batch.access_count(), bytes);
                 take(batch);
@@ -204,15 +205,15 @@ pub(crate) fn take_merged(
     summary
 }
 
-/// Stored bytes of the chunk from which the batch comes.
-fn stored_bytes(trace: &Trace, batch: &Batch) -> u64 {
+/// Bytes of the chunk from which the batch comes, after decompression.
+fn raw_bytes(trace: &Trace, batch: &Batch) -> u64 {
     let stream = trace.stream(batch.stream);
     let chunk = stream.and_then(|stream| {
         let chunks = stream.chunks_from_start();
         let position = chunks.binary_search_by_key(&batch.sequence, |chunk| chunk.header.sequence);
         Some(&chunks[position.ok()?])
     });
-    chunk.map_or(0, |chunk| chunk.header.stored_length.into())
+    chunk.map_or(0, |chunk| chunk.header.raw_length.into())
 }
 
 /// Chunks, or streams, the largest first, so that the threads end at about the same time.
@@ -356,7 +357,7 @@ impl<'r, 't, A: Analysis> Worker<'r, 't, A> {
         }
         summary.chunks = 1;
         self.observer
-            .advance(summary.accesses, chunk.header.stored_length.into());
+            .advance(summary.accesses, chunk.header.raw_length.into());
         self.summary.add(summary);
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use trackway_answers::export::ExportArguments;
 use trackway_answers::failure::Failure;
-use trackway_answers::progress::{record_bytes, with_polled_bar};
+use trackway_answers::progress::{stored_bytes, with_polled_bar};
 use trackway_answers::{output, processors, soundness};
 use trackway_arrow::{Relation, TraceTables};
 use trackway_query::{export, relations, ExportSettings};
@@ -25,7 +25,7 @@ pub fn write(arguments: &ExportArguments) -> Result<ExitCode, Failure> {
         rows_per_file: arguments.rows.get(),
         threads: arguments.reading.threads.unwrap_or_else(processors::available),
     };
-    let total = record_bytes(&trace);
+    let total = stored_bytes(&trace);
     let tables = Arc::new(TraceTables::new(trace));
     let read = || tables.decoded().1;
     let exported = with_polled_bar(total, arguments.reading.quiet, &read, || {

@@ -303,7 +303,7 @@ impl<'t> Thread<'t> {
         format: &mut dyn Format,
         progress: &dyn Fn(u64, u64),
     ) -> io::Result<()> {
-        progress(0, u64::from(chunk.header.stored_length));
+        progress(0, u64::from(chunk.header.raw_length));
         self.time_ns = self.time_ns.max(chunk.header.first_ns);
         let (first_ns, last_ns) = (chunk.header.first_ns, chunk.header.last_ns);
         self.times

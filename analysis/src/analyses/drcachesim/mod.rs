@@ -113,7 +113,7 @@ impl<'t> Queue<'t> {
                 let begun = &self.chunks[..self.chunks.len() - left.len()];
                 for chunk in begun {
                     summary.chunks += 1;
-                    observer.advance(0, chunk.header.stored_length.into());
+                    observer.advance(0, chunk.header.raw_length.into());
                 }
                 self.chunks = left;
                 match step {

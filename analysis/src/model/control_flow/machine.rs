@@ -200,7 +200,7 @@ impl MachineBranches<'_> {
                 self.lose_pending(take);
             }
             expected = sequence.checked_add(1);
-            self.observer.advance(0, chunk.header.stored_length.into());
+            self.observer.advance(0, chunk.header.raw_length.into());
         }
     }
 

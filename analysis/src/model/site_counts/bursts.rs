@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use trackway_trace::{Batch, ChunkKind, ChunkRef, Trace};
+use trackway_trace::{Batch, ChunkKind, ChunkRef, Piece, Trace};
 
 use super::cold_starts::{weight_of_a_part, ColdStarts, WarmMisses};
 use super::columns::Sites;
@@ -105,8 +105,7 @@ fn in_halves<'c>(chunks: &'c [&'c ChunkRef]) -> impl Iterator<Item = (&'c ChunkR
 pub(crate) struct BurstCounts {
     bursts: Arc<Bursts>,
     measure: Measure,
-    part: Option<usize>,
-    /// The measure of each site when the present part began.
+    /// The measure of each site as it was last noted.
     before: Vec<u64>,
     /// The measure by part of the run and site; of misses, those of the second halves of bursts.
     parts: Vec<Vec<u64>>,
@@ -140,27 +139,18 @@ impl BurstCounts {
             },
             bursts,
             measure,
-            part: None,
             before: Vec::new(),
             private: caches.private_levels(),
             misses: HashMap::new(),
         }
     }
 
-    /// To be called before a batch is counted.
-    pub fn begin(&mut self, batch: &Batch, sites: &Sites) {
-        let chunk = self.bursts.chunk_of(batch);
-        let is_left_out = chunk.warms && matches!(self.measure, Measure::Misses(_));
-        let part = (!is_left_out).then(|| self.bursts.part_of(chunk.burst));
-        if self.part != part {
-            self.end_part(sites);
-            self.part = part;
-        }
-    }
-
     /// To be called when a batch was counted, with what it came to. `lines`: those that were.
-    pub fn note_misses(&mut self, batch: &Batch, lines: LinePart, come_to: &Totals) {
+    pub fn note(&mut self, batch: &Batch, sites: &Sites, lines: LinePart, come_to: &Totals) {
         let BurstChunk { burst, warms } = self.bursts.chunk_of(batch);
+        let is_left_out = warms && matches!(self.measure, Measure::Misses(_));
+        let part = (!is_left_out).then(|| self.bursts.part_of(burst));
+        self.note_sites(batch, sites, part);
         if let Some(cold_starts) = &mut self.cold_starts {
             cold_starts.take(batch, lines, burst, self.bursts.part_of(burst));
         }
@@ -180,28 +170,33 @@ impl BurstCounts {
         }
     }
 
-    fn end_part(&mut self, sites: &Sites) {
-        let now: Vec<u64> = sites
-            .counters()
-            .iter()
-            .map(|site| self.measure.of(site))
-            .collect();
-        self.before.resize(now.len(), 0);
-        if let Some(part) = self.part {
-            let counts = &mut self.parts[part];
-            counts.resize(now.len(), 0);
-            for ((sum, now), before) in counts.iter_mut().zip(&now).zip(&self.before) {
-                *sum += now - before;
+    /// Notes by how much the sites of a batch have changed: threads whose batches take turns may be in different parts, and a
+    /// look at all sites for each batch would take minutes.
+    fn note_sites(&mut self, batch: &Batch, sites: &Sites, part: Option<usize>) {
+        let (measure, before) = (self.measure, &mut self.before);
+        before.resize(sites.len(), 0);
+        let mut counts = part.map(|part| &mut self.parts[part]);
+        if let Some(counts) = &mut counts {
+            counts.resize(sites.len(), 0);
+        }
+        let mut note = |site: usize| {
+            let now = sites.measured(site, measure);
+            let more = now - std::mem::replace(&mut before[site], now);
+            if let Some(counts) = &mut counts {
+                counts[site] += more;
+            }
+        };
+        for piece in batch.pieces() {
+            match piece {
+                Piece::Accesses(range) => batch.site[range].iter().for_each(|site| note(site.index())),
+                Piece::Run(run) => batch.lanes(run).iter().for_each(|lane| note(lane.site.index())),
             }
         }
-        self.before = now;
     }
 
-    /// Adds counts of another part of the work. `own` and `others` are the sites before they are merged.
-    pub fn merge(&mut self, own: &Sites, other: &BurstCounts, others: &Sites) {
-        self.end_part(own);
-        self.part = None;
-        for (counts, added) in self.parts.iter_mut().zip(other.finished(others).parts) {
+    /// Adds counts of another part of the work.
+    pub fn merge(&mut self, other: &BurstCounts) {
+        for (counts, added) in self.parts.iter_mut().zip(&other.parts) {
             counts.resize(counts.len().max(added.len()), 0);
             counts
                 .iter_mut()
@@ -216,19 +211,6 @@ impl BurstCounts {
             add(&mut misses.warming, &added.warming);
             add(&mut misses.counted, &added.counted);
         }
-    }
-
-    /// To be called when the sites' counts have changed otherwise.
-    pub fn begin_anew(&mut self, sites: &Sites) {
-        self.part = None;
-        self.end_part(sites);
-    }
-
-    /// The counts with those of the present part.
-    pub fn finished(&self, sites: &Sites) -> BurstCounts {
-        let mut finished = self.clone();
-        finished.end_part(sites);
-        finished
     }
 
     pub fn estimates(self, caches: &Caches) -> Estimates {
@@ -393,7 +375,11 @@ fn student(freedom: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use trackway_trace::SiteId;
+
+    use super::super::shard::MissesShard;
     use super::*;
+    use crate::WorkPart;
 
     /// What a field and what all fields have in each millisecond of a run, in phases of some milliseconds.
     fn run(phases: usize, random: &mut impl FnMut() -> f64) -> (Vec<f64>, Vec<f64>) {
@@ -434,6 +420,65 @@ mod tests {
             covered += usize::from((interval.low..=interval.high).contains(&truth));
         }
         covered as f64 / choices as f64
+    }
+
+    const CHUNKS: u64 = 24;
+
+    /// Chunk after chunk of a thread, each with its accesses of three sites.
+    fn chunks_of(stream: u32) -> Vec<Batch> {
+        let mut random = xorshift(7 + u64::from(stream));
+        let chunk = |sequence| {
+            let count = 40 + (40.0 * random()) as usize;
+            let mut below = |limit: u64| (random() * limit as f64) as u64;
+            let mut batch = Batch::default();
+            batch.site = (0..count).map(|_| SiteId(below(3) as u32)).collect();
+            batch.address = (0..count).map(|_| below(4096)).collect();
+            batch.size = vec![4; count];
+            (batch.stream, batch.sequence) = (stream, sequence);
+            batch
+        };
+        (0..CHUNKS).map(chunk).collect()
+    }
+
+    #[test]
+    fn it_makes_no_difference_how_threads_take_turns() {
+        let caches: Caches = "L1=512,2,64:L2=1K,4,64".parse().unwrap();
+        let of_chunk = |stream| {
+            (0..CHUNKS).map(move |sequence| {
+                let burst = sequence as u32 / 2;
+                let warms = sequence % 2 == 0;
+                ((stream, sequence), BurstChunk { burst, warms })
+            })
+        };
+        let bursts = Arc::new(Bursts {
+            of_chunk: of_chunk(0).chain(of_chunk(1)).collect(),
+            count: CHUNKS as usize / 2,
+        });
+        let [first, second] = [0, 1].map(chunks_of);
+        let one_after_the_other: Vec<&Batch> = first.iter().chain(&second).collect();
+        // The second thread is three chunks late: in another burst, and in the other half.
+        let in_turn = (0..first.len() + 3).flat_map(|turn| {
+            let late = turn.checked_sub(3).and_then(|turn| second.get(turn));
+            first.get(turn).into_iter().chain(late)
+        });
+        let in_turn: Vec<&Batch> = in_turn.collect();
+        let estimates = |measure, batches: &[&Batch]| {
+            let shard = MissesShard::new(&caches, WorkPart::WHOLE);
+            let mut shard = shard.with_bursts(Some(&bursts), measure, &caches);
+            shard.take_sites([false, true, false].into_iter());
+            batches.iter().for_each(|batch| shard.take(batch));
+            shard.estimates(&caches).unwrap()
+        };
+        for measure in [Measure::Accesses, Measure::Bytes] {
+            let expected = estimates(measure, &one_after_the_other);
+            assert!(expected.totals.iter().all(|&total| total > 0), "{measure}");
+            assert_eq!(estimates(measure, &in_turn), expected, "{measure}");
+        }
+        // The caches of a shard are one thread's. The estimate for warm ones knows threads apart.
+        let measure = Measure::Misses(1);
+        let expected = estimates(measure, &one_after_the_other).warm;
+        assert!(expected.is_some());
+        assert_eq!(estimates(measure, &in_turn).warm, expected);
     }
 
     #[test]

@@ -120,6 +120,9 @@ pub(super) struct ColdStarts {
     /// The present part, whose counts lie here by site.
     part: usize,
     present: Vec<u32>,
+    /// Whether a site has any there, and those that have.
+    is_present: Vec<bool>,
+    present_sites: Vec<u32>,
 }
 
 impl ColdStarts {
@@ -151,6 +154,8 @@ impl ColdStarts {
             parts: vec![HashMap::new(); parts],
             part: 0,
             present: Vec::new(),
+            is_present: Vec::new(),
+            present_sites: Vec::new(),
         })
     }
 
@@ -227,6 +232,11 @@ impl ColdStarts {
         let row = site * self.width;
         if self.present.len() < row + self.width {
             self.present.resize(row + self.width, 0);
+            self.is_present.resize(site + 1, false);
+        }
+        if !self.is_present[site] {
+            self.is_present[site] = true;
+            self.present_sites.push(site as u32);
         }
         let counts = &mut self.present[row..row + self.width];
         // What surely missed in the levels before is seen by a level. What may have missed only moves its lines.
@@ -245,16 +255,17 @@ impl ColdStarts {
         }
     }
 
+    /// Threads whose batches take turns may be in different parts: so what this costs must not grow with sites that have nothing.
     fn end_part(&mut self) {
         let width = self.width;
         let Some(part) = self.parts.get_mut(self.part) else {
             return;
         };
-        for (site, counts) in (0u32..).zip(self.present.chunks_exact_mut(width)) {
-            if counts.iter().any(|&count| count > 0) {
-                add(part, site, counts);
-                counts.fill(0);
-            }
+        for site in self.present_sites.drain(..) {
+            let counts = &mut self.present[site as usize * width..][..width];
+            add(part, site, counts);
+            counts.fill(0);
+            self.is_present[site as usize] = false;
         }
     }
 
@@ -283,25 +294,19 @@ impl ColdStarts {
         }
         let mut places: Vec<u32> = sums.keys().copied().collect();
         places.sort_unstable();
-        let rows: Vec<Vec<f64>> = places.iter().map(|site| sums[site].clone()).collect();
+        let mut rows: Vec<Vec<f64>> = places.iter().filter_map(|site| sums.remove(site)).collect();
         let mut pool = vec![0.0; self.width];
         for row in &rows {
             pool.iter_mut().zip(row).for_each(|(sum, count)| *sum += count);
         }
         let all = self.misses(&rows, &pool);
-        let without = self.parts.iter().map(|part| {
-            let (mut rows, mut pool) = (rows.clone(), pool.clone());
-            for (site, counts) in part {
-                let row = places.binary_search(site).ok().map(|place| &mut rows[place]);
-                for row in row.into_iter().chain([&mut pool]) {
-                    row.iter_mut()
-                        .zip(counts.iter())
-                        .for_each(|(sum, &count)| *sum -= f64::from(count));
-                }
-            }
-            self.misses(&rows, &pool)
-        });
-        let without = without.collect();
+        let mut without = Vec::with_capacity(self.parts.len());
+        for part in &self.parts {
+            // Counts are whole numbers, so that the sums come back exactly.
+            change(&mut rows, &mut pool, &places, part, |sum, count| *sum -= count);
+            without.push(self.misses(&rows, &pool));
+            change(&mut rows, &mut pool, &places, part, |sum, count| *sum += count);
+        }
         let sure = self
             .columns
             .iter()
@@ -332,6 +337,24 @@ impl ColdStarts {
     }
 }
 
+/// Changes the rows of sites, and the sum of all, by what a part has of them.
+fn change(
+    rows: &mut [Vec<f64>],
+    pool: &mut [f64],
+    places: &[u32],
+    part: &HashMap<u32, Seens>,
+    by: impl Fn(&mut f64, f64),
+) {
+    for (site, counts) in part {
+        let row = places.binary_search(site).ok().map(|place| &mut rows[place][..]);
+        for row in row.into_iter().chain([&mut *pool]) {
+            row.iter_mut()
+                .zip(counts.iter())
+                .for_each(|(sum, &count)| by(sum, f64::from(count)));
+        }
+    }
+}
+
 fn add(part: &mut HashMap<u32, Seens>, site: u32, counts: &[u32]) {
     match part.get_mut(&site) {
         Some(sums) => sums
@@ -351,11 +374,9 @@ struct Survival {
 
 impl Survival {
     fn of_all(counts: &[f64], columns: Columns) -> Survival {
-        let nothing = Survival {
-            hazards: vec![0.0; columns.ways],
-            miss_ratio: 0.0,
-        };
-        let hazards = nothing.hazards_of(counts, columns, 0.0);
+        let nothing = Survival::always(0.0, columns);
+        let mut hazards = vec![0.0; columns.ways];
+        nothing.walk(counts, columns, 0.0, |depth, hazard| hazards[depth] = hazard);
         let mut survival = Survival {
             hazards,
             miss_ratio: 0.0,
@@ -365,36 +386,51 @@ impl Survival {
         survival
     }
 
-    fn hazards_of(&self, counts: &[f64], columns: Columns, prior: f64) -> Vec<f64> {
+    /// The same hazard at each depth.
+    fn always(hazard: f64, columns: Columns) -> Survival {
+        Survival {
+            hazards: vec![hazard; columns.ways],
+            miss_ratio: 0.0,
+        }
+    }
+
+    /// The expected misses of what was counted, and its uses, with so many uses added that behave as all sites' do. Tells each
+    /// depth's hazard, the deepest one first.
+    #[inline(always)]
+    fn walk(
+        &self,
+        counts: &[f64],
+        columns: Columns,
+        prior: f64,
+        mut tell: impl FnMut(usize, f64),
+    ) -> (f64, f64) {
         // Those of which it is known that they are deeper.
         let mut deeper = counts[columns.deep()];
-        let mut hazards = vec![0.0; columns.ways];
+        let (mut misses, mut uses) = (deeper, deeper);
+        let mut survives = 1.0;
         for depth in (0..columns.ways).rev() {
             let exactly = counts[columns.again(depth)];
+            let first = counts[columns.first(depth)];
             let at_risk = deeper + exactly + prior;
-            hazards[depth] = match at_risk > 0.0 {
+            let hazard = match at_risk > 0.0 {
                 true => (exactly + prior * self.hazards[depth]) / at_risk,
                 false => 0.0,
             };
+            tell(depth, hazard);
+            survives *= 1.0 - hazard;
+            misses += first * survives;
+            uses += first + exactly;
             // A first use with so many lines in the set is at least so deep.
-            deeper += exactly + counts[columns.first(depth)];
+            deeper += exactly + first;
         }
-        hazards
+        (misses, uses)
     }
 
     /// The part of all sites' misses that is left if at each depth so many more uses had hit that, by chance, none
     /// might have been seen of them.
     fn sure_part(counts: &[f64], columns: Columns) -> f64 {
-        let none = Survival {
-            hazards: vec![0.0; columns.ways],
-            miss_ratio: 0.0,
-        };
-        let all = Survival {
-            hazards: vec![1.0; columns.ways],
-            miss_ratio: 0.0,
-        };
-        let (misses, _) = Self::misses_by(&none.hazards_of(counts, columns, 0.0), counts, columns);
-        let (sure, _) = Self::misses_by(&all.hazards_of(counts, columns, UNSEEN_USES), counts, columns);
+        let (misses, _) = Survival::always(0.0, columns).walk(counts, columns, 0.0, |_, _| ());
+        let (sure, _) = Survival::always(1.0, columns).walk(counts, columns, UNSEEN_USES, |_, _| ());
         if misses > 0.0 {
             sure / misses
         } else {
@@ -404,19 +440,7 @@ impl Survival {
 
     /// The expected misses of a site, and its uses.
     fn misses(&self, counts: &[f64], columns: Columns) -> (f64, f64) {
-        Self::misses_by(&self.hazards_of(counts, columns, PRIOR), counts, columns)
-    }
-
-    fn misses_by(hazards: &[f64], counts: &[f64], columns: Columns) -> (f64, f64) {
-        let (mut misses, mut uses) = (counts[columns.deep()], counts[columns.deep()]);
-        let mut survives = 1.0;
-        for depth in (0..columns.ways).rev() {
-            survives *= 1.0 - hazards[depth];
-            let first = counts[columns.first(depth)];
-            misses += first * survives;
-            uses += first + counts[columns.again(depth)];
-        }
-        (misses, uses)
+        self.walk(counts, columns, PRIOR, |_, _| ())
     }
 
     fn miss_ratio(&self, counts: &[f64], columns: Columns) -> f64 {

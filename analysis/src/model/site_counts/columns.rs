@@ -2,7 +2,7 @@
 
 use trackway_trace::{Batch, Lane, Piece};
 
-use super::SiteCounters;
+use super::{Measure, SiteCounters};
 use crate::model::cache::Outcome;
 
 /// Counters in columns, as most accesses need the first two only.
@@ -85,6 +85,21 @@ impl Sites {
         self.make_room(site + 1);
         self.add(site, counters.accesses, counters.bytes);
         self.outcomes[site] += &counters.outcome;
+    }
+
+    pub fn len(&self) -> usize {
+        self.tallies.len()
+    }
+
+    /// What a site has of a measure; it has no cycles.
+    #[inline(always)]
+    pub fn measured(&self, site: usize, measure: Measure) -> u64 {
+        match measure {
+            Measure::Accesses => self.tallies[site].accesses,
+            Measure::Bytes => self.tallies[site].bytes,
+            Measure::Misses(level) => self.outcomes[site].misses[level],
+            Measure::Cycles => 0,
+        }
     }
 
     pub fn counters(&self) -> Vec<SiteCounters> {

@@ -95,14 +95,11 @@ impl MissesShard {
     }
 
     pub(crate) fn take(&mut self, batch: &Batch) {
-        if let Some(bursts) = &mut self.bursts {
-            bursts.begin(batch, &self.sites);
-        }
         let before = self.simulated();
         self.simulate(batch);
         let come_to = self.simulated() - before;
         if let Some(bursts) = &mut self.bursts {
-            bursts.note_misses(batch, self.part, &come_to);
+            bursts.note(batch, &self.sites, self.part, &come_to);
         }
         let cycles = self.timing.as_mut().map_or(0, |timing| timing.take(batch));
         let thread = self.threads.entry(batch.stream).or_default();
@@ -164,12 +161,12 @@ impl MissesShard {
     /// What the bursts say of the whole run, if it was recorded in bursts.
     pub(crate) fn estimates(&self, caches: &Caches) -> Option<Estimates> {
         let bursts = self.bursts.as_ref()?;
-        Some(bursts.finished(&self.sites).estimates(caches))
+        Some(bursts.clone().estimates(caches))
     }
 
     pub(crate) fn merge(&mut self, from: &MissesShard) {
         if let Some((bursts, others)) = self.bursts.as_mut().zip(from.bursts.as_ref()) {
-            bursts.merge(&self.sites, others, &from.sites);
+            bursts.merge(others);
         }
         self.sites.merge(&from.sites);
         for (&thread, counters) in &from.threads {
@@ -180,9 +177,6 @@ impl MissesShard {
             (Some(timing), Some(from)) => timing.merge(from),
             (timing @ None, Some(from)) => *timing = Some(from.summed()),
             (_, None) => (),
-        }
-        if let Some(bursts) = &mut self.bursts {
-            bursts.begin_anew(&self.sites);
         }
     }
 

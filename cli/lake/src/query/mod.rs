@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use trackway_answers::failure::Failure;
 use trackway_answers::model::ModelArguments;
-use trackway_answers::progress::{record_bytes, with_polled_bar};
+use trackway_answers::progress::{stored_bytes, with_polled_bar};
 use trackway_answers::served::{served, CYCLES};
 use trackway_answers::slice::{self, Content};
 use trackway_answers::{output, processors, soundness};
@@ -108,7 +108,7 @@ fn answer(session: &Session, sql: &str, arguments: &QueryArguments) -> Result<Wr
         .traces()
         .traces()
         .iter()
-        .map(|tables| record_bytes(tables.trace()))
+        .map(|tables| stored_bytes(tables.trace()))
         .sum();
     let mut destination = Destination::open(arguments)?;
     let path = destination.path();

@@ -34,7 +34,7 @@ pub(super) fn functions(
         for chunk in chunks.take_while(|_| !observer.is_stopped()) {
             // What was read before the damage counts.
             let _: Result<(), TraceError> = of_chunk(trace, chunk, &mut found);
-            observer.advance(0, chunk.header.stored_length.into());
+            observer.advance(0, chunk.header.raw_length.into());
         }
         let mut entered = entered.lock().unwrap_or_else(PoisonError::into_inner);
         entered

@@ -256,7 +256,7 @@ impl RecordedBranches<'_> {
                 self.stack.lose();
             }
             expected = sequence.checked_add(1);
-            self.observer.advance(0, chunk.header.stored_length.into());
+            self.observer.advance(0, chunk.header.raw_length.into());
         }
     }
 }
