@@ -9,6 +9,7 @@ use trackway_trace::{hexadecimal, ChunkKind, ChunkRef, EndInfo, FunctionId, Prog
 
 use super::{allocations, counts, instrumentation, marks};
 use crate::failure::Failure;
+use crate::progress::record_bytes;
 use crate::{slice, soundness};
 
 pub fn describe(path: &Path) -> Result<Report, Failure> {
@@ -61,7 +62,7 @@ fn machine_code(program: &Program) -> Option<Table> {
 }
 
 fn content(trace: &Trace) -> String {
-    let records = ChunkRef::raw_bytes(trace.streams().iter().flat_map(|stream| &stream.chunks));
+    let records = record_bytes(trace);
     let streams = counted(trace.streams().len() as u64, "stream");
     let records = format!("{streams} with {} of records", counted(records, "byte"));
     if trace.is_sampled() && trace.streams().is_empty() {

@@ -59,7 +59,7 @@ pub struct Walk<'w> {
     pub trace: &'w Trace,
     /// The one thread to export; else all threads are exported in their merged order.
     pub stream: Option<&'w Stream>,
-    /// Is called with the accesses and the stored bytes of chunks.
+    /// Is called with the accesses of chunks, and their bytes after decompression.
     pub progress: &'w dyn Fn(u64, u64),
     /// Gets what could not be read; the rest is exported.
     pub damage: &'w mut dyn FnMut(&TraceError),
