@@ -78,11 +78,10 @@ def fuzz(target, seconds):
 def test(seconds, tally, run):
     if not build(run):
         print("fuzz: FAILED to build", flush=True)
-        tally.add(0, 1)
+        tally.check("fuzz", False)
         return
     for target in targets():
-        passed = fuzz(target, seconds)
-        tally.add(passed, not passed)
+        tally.check(f"fuzz {target}", fuzz(target, seconds))
 
 
 def main():

@@ -6,21 +6,30 @@ class Tally:
         self.passed = self.failed = 0
         # Names with reasons.
         self.skipped = []
+        # Names of those that failed, as far as known: a program that crashes or doesn't compile names none.
+        self.failures = []
         # How long the tests took whose time is known.
         self.seconds = {}
 
-    def add(self, passed, failed, skipped=()):
+    def add(self, passed, failed, skipped=(), failures=()):
         self.passed += passed
         self.failed += failed
         self.skipped += skipped
+        self.failures += failures
+
+    def check(self, name, passed):
+        """Adds one check, by its name."""
+        self.add(passed, not passed, failures=[] if passed else [name])
 
     def reasons(self):
-        """Lines: each reason once, and the tests that it kept from running."""
+        """Lines: each reason once, and the tests that it kept from running; the tests that failed."""
         tests = {}
         for name, reason in self.skipped:
             tests.setdefault(reason, []).append(name)
         for reason, names in sorted(tests.items()):
             yield f"skipped: {reason}: {', '.join(sorted(names))}"
+        for name in self.failures:
+            yield f"failed: {name}"
 
     def slowest(self, count):
         """Lines: the tests that took longest."""

@@ -63,7 +63,7 @@ def run(pattern, jobs, tally):
             tally.seconds[name] = seconds
             skips = [(name_of(skip), reason) for skip, reason in skips]
             skipped += len(skips)
-            tally.add(not problems and not skips, bool(problems), skips)
+            tally.add(not problems and not skips, bool(problems), skips, [name] if problems else [])
             if problems:
                 failed += 1
                 print(f"FAILED {name} ({seconds:.1f} s)\n" + "\n".join(problems), flush=True)

@@ -104,7 +104,7 @@ class Calibrate(unittest.TestCase):
         for text, message in (
             (mine.replace(name, 'processor = "Zilog Z80"'), "another machine (Zilog Z80, caches"),
             (mine.replace("ghz = ", "ghz = -"), "ghz = -"),
-            (mine[: len(mine) // 2], "machine.toml: "),
+            (mine[: mine.index(name) + len('processor = "')], "machine.toml: "),
         ):
             with tools.folder() as folder:
                 file_of(folder).parent.mkdir()
