@@ -228,7 +228,8 @@ def main():
     with tempfile.TemporaryDirectory(dir=MEMORY, prefix="trackway-bench-") as folder:
         for name in names:
             timing.progress("measuring", name)
-            rows[name], of_regions, details[name] = measure(name, built[name], Path(folder), arguments.rounds)
+            row, of_regions, details[name] = measure(name, built[name], Path(folder), arguments.rounds)
+            rows[name] = results.measured(name, COLUMNS, row)
             regions |= of_regions
     show(rows, regions, old)
     tables = {"workloads": rows, "regions": regions, "means": {"geometric mean": means(rows)}}

@@ -74,12 +74,10 @@ def measure(name, folder, rounds):
     timing.recorded(programs.workload("traced", name), [argument], ["--codec", "zstd"], trace, environment)
     accesses = timing.decoded(trace)["accesses"]
     rows = {}
-    for title, options in VERBS.items():
-        timing.progress(name, title)
-        rows[f"{name}: {title}"] = analysed(trace, accesses, title.split(",")[0], *options)
     page = folder / f"{name}.html"
-    timing.progress(name, "view")
-    rows[f"{name}: view"] = analysed(trace, accesses, "view", "-f", "-o", page)
+    for title, options in (VERBS | {"view": ["-f", "-o", page]}).items():
+        row = f"{name}: {title}"
+        rows[row] = results.measured(row, COLUMNS, analysed(trace, accesses, title.split(",")[0], *options))
     trace.unlink()
     return rows, {"page_bytes": page.stat().st_size, **opened(page, rounds)}
 

@@ -100,7 +100,7 @@ def main():
             make = built_before if arguments.built else build
             built = {variant: make(program, variant) for variant in ("plain", "traced")}
             row, details[program.name] = measure(program, built, arguments)
-            rows.setdefault(group, {})[program.name] = row
+            rows.setdefault(group, {})[program.name] = results.measured(program.name, COLUMNS, row)
     show(rows, details, arguments, old)
     tables = rows | {"means": {group: means(own) for group, own in rows.items()}}
     results.write("real", arguments, tables, codec=arguments.codec, medians=details)

@@ -164,7 +164,8 @@ def main():
     rows, details = {}, {}
     for crate in crates:
         timing.progress("measuring", crate.name)
-        rows[crate.name], details[crate.name] = measure(crate, folders[crate.name], built[crate.name], arguments.rounds)
+        row, details[crate.name] = measure(crate, folders[crate.name], built[crate.name], arguments.rounds)
+        rows[crate.name] = results.measured(crate.name, COLUMNS, row)
     results.print_machine()
     print("Time of the tests of crates, recorded, as ratios to the same tests without Trackway.\n")
     results.print_table("crate", COLUMNS, rows)

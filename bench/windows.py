@@ -165,7 +165,7 @@ def main():
         make = built_before if arguments.built else build
         for variant in ("plain", "traced"):
             make(program, variant)
-        rows[program.name] = measure(program, arguments)
+        rows[program.name] = results.measured(program.name, COLUMNS, measure(program, arguments))
     results.print_machine()
     print("CPU time of the program as a ratio to the plain build's.\n")
     results.print_table("program", COLUMNS, rows)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .programs import OUT, ROOT, TRACKWAY, call
+from .timing import progress
 
 # Other work on the machine stretches every time, and not evenly.
 LOAD_BEFORE = os.getloadavg()[0]
@@ -39,6 +40,12 @@ def print_table(first, columns, rows):
     for line in lines:
         cells = [cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True)] if line in whole else line[1:]
         print(line[0].ljust(widths[0]), *cells, sep="  ")
+
+
+def measured(name, columns, row):
+    """Says what a row came to, and returns it: the table is shown when all rows are there, which a run that is cut off never sees."""
+    progress(f"{name}:", ", ".join(f"{column.title} {column.show(row)}" for column in columns if column.key in row))
+    return row
 
 
 def geometric_mean(values):
