@@ -163,18 +163,19 @@ fn answer(arguments: &RunArguments, way: Way, trace: &Path) -> Result<(), Failur
     if let Some(part) = part {
         say_part(arguments, trace, part);
     }
-    let report = match arguments.json {
-        true => Some(ask(verb, &words, &Trace::open(trace)?, Following::default())?),
-        false => {
-            show(verb, &words, trace)?;
-            None
+    let (report, advised) = match arguments.json {
+        true => {
+            let report = ask(verb, &words, &Trace::open(trace)?, Following::default())?;
+            let advised = NextStep::after_advice(&report, trace);
+            (Some(report), advised)
         }
+        false => (None, show(verb, &words, trace)?),
     };
     let page = match arguments.page {
         true => Some(write_page(arguments, trace)?),
         false => None,
     };
-    let next = next(arguments, way, trace, part.is_none());
+    let next = advised.map_or_else(|| next(arguments, way, trace, part.is_none()), Next::after_advice);
     output::print(&match report {
         Some(report) => for_programs(&report, verb, trace, page.as_deref(), part, &next),
         None => conclusion(&next, trace, page.as_deref()),
@@ -196,17 +197,22 @@ fn question(arguments: &RunArguments, way: Way, part: Option<Middle>) -> (&'stat
     }
 }
 
-/// Prints the answer for people.
-fn show(verb: &'static str, words: &[String], trace: &Path) -> Result<ExitCode, Failure> {
+/// Prints the answer for people. Returns what follows from the cards of advice, if there are any.
+fn show(verb: &'static str, words: &[String], trace: &Path) -> Result<Option<NextStep>, Failure> {
     let name = [trace.as_os_str()];
+    let mut advised = None;
     match verb {
-        "report" => report::show(&options_from(verb, words, &name)?, |_, _| None),
-        "samples" => samples::show(&options_from(verb, words, &name)?, None),
+        "report" => report::show(&options_from(verb, words, &name)?, |_, _| None)?,
+        "samples" => samples::show(&options_from(verb, words, &name)?, None)?,
         _ => {
             let asked: AdviseArguments = options_from(verb, words, &name)?;
-            advise::show(&asked, |_| None)
+            advise::show(&asked, |report| {
+                advised = NextStep::after_advice(report, trace);
+                None
+            })?
         }
-    }
+    };
+    Ok(advised)
 }
 
 /// A line of JSON. It stands alone in the last line, whatever the program has written before it.
@@ -274,6 +280,8 @@ fn write_page(arguments: &RunArguments, trace: &Path) -> Result<PathBuf, Failure
     trackway_view::write_page(&asked, &Trace::open(trace)?)
 }
 
+const THE_PAGE: &str = "a page for the browser";
+
 /// What to type next.
 struct Next {
     command: String,
@@ -281,6 +289,18 @@ struct Next {
     shows: &'static str,
 }
 
+impl Next {
+    fn after_advice(step: NextStep) -> Next {
+        let command = step.to_string();
+        let shows = match command.starts_with("trackway fix ") {
+            true => "a patch of the first change",
+            false => THE_PAGE,
+        };
+        Next { command, shows }
+    }
+}
+
+/// Where no change is advised.
 fn next(arguments: &RunArguments, way: Way, trace: &Path, has_all: bool) -> Next {
     let ask = |verb, shows| Next {
         command: NextStep::ask(verb, trace, "").to_string(),
@@ -289,7 +309,7 @@ fn next(arguments: &RunArguments, way: Way, trace: &Path, has_all: bool) -> Next
     match way {
         Way::Compiled | Way::Binary if !has_all => ask("advise", "of the whole run"),
         Way::Compiled | Way::Binary => ask("report", "which data misses the cache"),
-        Way::Counting => ask("view", "the regions as a page"),
+        Way::Counting => ask("view", THE_PAGE),
         Way::Sampled => {
             let words: Vec<String> = arguments
                 .command
@@ -306,7 +326,11 @@ fn next(arguments: &RunArguments, way: Way, trace: &Path, has_all: bool) -> Next
 
 /// The last lines: where everything lies, and what to type next.
 fn conclusion(next: &Next, trace: &Path, page: Option<&Path>) -> String {
-    let page = page.map_or(String::new(), |page| format!("page:  {}\n", page.display()));
+    let page = match page {
+        Some(page) => format!("page:  {}\n", page.display()),
+        None if next.shows == THE_PAGE => String::new(),
+        None => format!("page:  {} writes it\n", NextStep::ask("view", trace, "")),
+    };
     let trace = trace.display();
     let Next { command, shows } = next;
     format!("\ntrace: {trace}\n{page}next:  {command}   ({shows})\n")
@@ -382,6 +406,15 @@ mod tests {
         assert_eq!(
             conclusion(&next, Path::new("t"), Some(Path::new("t.html"))),
             "\ntrace: t\npage:  t.html\nnext:  trackway report t   (misses)\n"
+        );
+        assert_eq!(
+            conclusion(&next, Path::new("t"), None),
+            "\ntrace: t\npage:  trackway view t writes it\nnext:  trackway report t   (misses)\n"
+        );
+        let paged = Next::after_advice(NextStep::ask("view", Path::new("t"), ""));
+        assert_eq!(
+            conclusion(&paged, Path::new("t"), None),
+            "\ntrace: t\nnext:  trackway view t   (a page for the browser)\n"
         );
     }
 }

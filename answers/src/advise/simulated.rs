@@ -94,10 +94,12 @@ impl Subject<'_> {
         simulating: &dyn Observer,
     ) -> (Vec<EditCard>, Vec<Dropped>) {
         let machine = Arc::new(self.machine.clone());
+        let waited = machine.cycles_waited(self.trace.program(), &layouts.counters);
         let subject = edits::Subject {
             trace: self.trace,
             machine: &machine,
             counters: &layouts.counters,
+            waited: &waited,
             threads,
             observer,
             simulating,

@@ -11,7 +11,7 @@ use trackway_trace::{SiteId, StructureKind};
 use self::values::{Key, Range};
 use super::elements::ProgramBlocks;
 use super::shrunk::{Arrays, Part, Shrinking, Shrunk};
-use super::{Edit, Kind, Rewriting, Subject, LEAST_PART};
+use super::{Edit, Kind, Rewriting, Subject, LEAST_PART, LEAST_WAITING};
 use crate::analyses::whatif::{purposes, Purpose, Purposes};
 use crate::model::site_counts::{stores, SiteCounters};
 use crate::model::structures::{Structure, Structures};
@@ -57,6 +57,7 @@ impl Search<'_> {
         };
         let mut smaller = self.unread();
         smaller.extend(self.narrow(&ranges));
+        smaller.retain(|smaller| self.may_save(smaller));
         let mut edits = match smaller.is_empty() {
             true => Vec::new(),
             false => self.of_structures(smaller),
@@ -80,6 +81,18 @@ impl Search<'_> {
         let sites = self.structures.sites.iter().enumerate();
         let own = sites.filter(|(_, field)| field.as_ref().is_some_and(|field| field.structure == structure));
         own.map(|(site, _)| SiteId(site as u32)).collect()
+    }
+
+    /// Whether enough time may be saved: smaller objects are waited for less, and what is left out takes no time.
+    fn may_save(&self, smaller: &Smaller) -> bool {
+        let is_kept = |member: &usize| smaller.members.iter().any(|(kept, _)| kept == member);
+        let sites = self.sites_of(smaller.structure);
+        let is_left_out = |site: &&SiteId| {
+            let field = self.structures.sites[site.index()].as_ref();
+            field.is_some_and(|field| !field.members.is_empty() && !field.members.iter().any(is_kept))
+        };
+        let left_out: Vec<SiteId> = sites.iter().filter(is_left_out).copied().collect();
+        self.subject.part_waited(sites) + self.subject.part_of_time(&left_out) >= LEAST_WAITING
     }
 
     /// Members that are written and that no site reads, of each structure.

@@ -29,6 +29,9 @@ use simulate::{simulate, Output};
 
 /// An edit is looked at where its accesses take at least this part of the estimated time.
 pub const LEAST_PART: f64 = 0.02;
+/// Other places, and lines that are asked for before, save what accesses wait, and little of what others do. So they are looked
+/// at where the accesses wait in at least this part of the time: half of what a card must save.
+const LEAST_WAITING: f64 = LEAST_PART / 2.0;
 /// Edits that are simulated at most.
 const MOST_EDITS: usize = 6;
 
@@ -89,6 +92,11 @@ trait Rewrite: Send {
         None
     }
 
+    /// Whether there will be an objection, whatever else comes: then no more is simulated.
+    fn is_refused(&self) -> bool {
+        false
+    }
+
     /// Lets go of what it held back.
     fn end(&mut self, to: &mut Output) {
         let _ = to;
@@ -101,6 +109,8 @@ pub struct Subject<'s> {
     pub machine: &'s Arc<Machine>,
     /// Counters by site, of the program as it is.
     pub counters: &'s [SiteCounters],
+    /// What the accesses of each site waited, in cycles.
+    pub waited: &'s [u64],
     pub threads: NonZeroUsize,
     /// Follows the passes that look for edits.
     pub observer: &'s dyn Observer,
@@ -142,13 +152,23 @@ impl Subject<'_> {
 
     /// The part of the estimated time that these sites take.
     fn part_of_time(&self, sites: &[SiteId]) -> f64 {
-        let all: u64 = self.counters.iter().map(|counters| counters.cycles).sum();
         let of = |site: &SiteId| {
             self.counters
                 .get(site.index())
                 .map_or(0, |counters| counters.cycles)
         };
-        let own: u64 = sites.iter().map(of).sum();
-        own as f64 / all.max(1) as f64
+        self.part(sites.iter().map(of).sum())
+    }
+
+    /// The part of the estimated time in which the accesses of these sites wait.
+    fn part_waited(&self, sites: impl IntoIterator<Item = SiteId>) -> f64 {
+        let sites = sites.into_iter();
+        let of = |site: SiteId| self.waited.get(site.index()).copied().unwrap_or_default();
+        self.part(sites.map(of).sum())
+    }
+
+    fn part(&self, cycles: u64) -> f64 {
+        let all: u64 = self.counters.iter().map(|counters| counters.cycles).sum();
+        cycles as f64 / all.max(1) as f64
     }
 }

@@ -9,7 +9,7 @@ use trackway_trace::{AccessKind, Program, SiteId, StringId};
 
 pub use self::ahead::ITERATIONS;
 use self::ahead::{Ahead, Roles};
-use super::{Edit, Kind, Subject, LEAST_PART};
+use super::{Edit, Kind, Subject, LEAST_PART, LEAST_WAITING};
 use crate::model::site_counts::group;
 use crate::model::Names;
 
@@ -82,7 +82,8 @@ fn edit(subject: &Subject, look_ups: LookUps) -> Option<Edit> {
     let program = subject.trace.program();
     let elements: Vec<SiteId> = look_ups.elements.iter().copied().collect();
     let part = subject.part_of_time(&elements);
-    let (_, main) = look_ups.main.filter(|_| part >= LEAST_PART)?;
+    let is_waited_for = subject.part_waited(elements.iter().copied()) >= LEAST_WAITING;
+    let (_, main) = look_ups.main.filter(|_| part >= LEAST_PART && is_waited_for)?;
     let names = Names::new(program);
     let name = |site: SiteId| group::field_name(&names, group::field_key(program, program.site(site)));
     let own = program.work[main.index()].as_ref()?;
@@ -90,6 +91,10 @@ fn edit(subject: &Subject, look_ups: LookUps) -> Option<Edit> {
     let from: BTreeSet<String> = from.map(|load| name(*load)).collect();
     let from = Vec::from_iter(from).join(" and ");
     let roles = Roles::of(program, &look_ups.elements, &look_ups.sources);
+    let accesses = elements
+        .iter()
+        .map(|site| subject.counters[site.index()].accesses)
+        .sum();
     Some(Edit {
         kind: Kind::Prefetch,
         of: name(main),
@@ -100,6 +105,6 @@ fn edit(subject: &Subject, look_ups: LookUps) -> Option<Edit> {
         location: Some(program.site(main).location),
         definition: Vec::new(),
         part,
-        rewriting: Box::new(move || Box::new(Ahead::new(roles.clone()))),
+        rewriting: Box::new(move || Box::new(Ahead::new(roles.clone(), accesses))),
     })
 }

@@ -140,6 +140,9 @@ struct One {
 impl One {
     fn take(&mut self, batch: &Batch) {
         self.has_begun = true;
+        if self.rewrite.is_refused() {
+            return;
+        }
         self.with_output(|rewrite, output| {
             output.begin_like(batch);
             rewrite.take(batch, output);

@@ -10,7 +10,7 @@ use trackway_trace::{AccessKind, Program, SiteId};
 
 use super::elements::{ElementBlocks, Moved, ProgramBlocks};
 use super::pool::Pooled;
-use super::{Edit, Kind, Subject, LEAST_PART};
+use super::{Edit, Kind, Subject, LEAST_PART, LEAST_WAITING};
 use crate::model::site_counts::{group, stores};
 use crate::model::structures::Structures;
 use crate::model::Names;
@@ -215,18 +215,18 @@ fn targets(subject: &Subject) -> Vec<Target> {
     let mut groups: Vec<(u64, u64, Target)> = groups.into_values().collect();
     groups.retain(|(cycles, ..)| *cycles as f64 >= LEAST_PART * all as f64 && *cycles > 0);
     groups.sort_by(|first, second| second.0.cmp(&first.0).then(first.2.name.cmp(&second.2.name)));
-    groups.truncate(MOST_TARGETS);
-    let with_visitors = groups.into_iter().map(|(cycles, _, target)| Target {
-        part: cycles as f64 / all as f64,
-        visitors: visitors(program, target.site),
-        sites: offsets_of(program, &structures, &target)
-            .into_keys()
-            .map(SiteId)
-            .collect(),
-        offsets: offsets_of(program, &structures, &target),
-        ..target
+    let with_visitors = groups.into_iter().map(|(cycles, _, target)| {
+        let offsets = offsets_of(program, &structures, &target);
+        Target {
+            part: cycles as f64 / all as f64,
+            visitors: visitors(program, target.site),
+            sites: offsets.keys().copied().map(SiteId).collect(),
+            offsets,
+            ..target
+        }
     });
-    with_visitors.collect()
+    let is_waited_for = |target: &Target| subject.part_waited(target.sites.iter().copied()) >= LEAST_WAITING;
+    with_visitors.filter(is_waited_for).take(MOST_TARGETS).collect()
 }
 
 fn visitors(program: &Program, main: SiteId) -> Vec<SiteId> {

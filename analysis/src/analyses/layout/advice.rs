@@ -16,6 +16,9 @@ use crate::model::time::Machine;
 
 /// A proposal has to save this part of the program's misses.
 const LEAST_GAIN: f64 = 0.02;
+/// Other places save what accesses wait, and little of what others do. So a structure isn't looked at whose accesses wait in a
+/// smaller part of the time: half of the least gain.
+pub const LEAST_WAITING: f64 = LEAST_GAIN / 2.0;
 
 /// What is known of the program as it is.
 pub(super) struct Before<'b> {
@@ -28,6 +31,8 @@ pub(super) struct Before<'b> {
     pub total: SiteCounters,
     /// Counters by structure.
     pub of_structures: Vec<SiteCounters>,
+    /// The cycles that the accesses to each structure waited, if time counts.
+    pub waited: Option<Vec<u64>>,
 }
 
 /// A proposal, and what the simulation says.
@@ -103,6 +108,15 @@ impl Before<'_> {
                 "not simulated: the structure has less than {} of the {}",
                 percent(LEAST_GAIN),
                 self.rank_by
+            ));
+        }
+        let all = self.total.cycles.max(1) as f64;
+        let waited = self.waited.as_ref();
+        let waited = waited.map_or(1.0, |waited| waited[proposal.structure] as f64 / all);
+        if waited < LEAST_WAITING {
+            return Err(format!(
+                "not simulated: its accesses wait in {} of the time",
+                percent(waited)
             ));
         }
         NewLayout::new(

@@ -104,7 +104,7 @@ impl Layout {
     /// pass itself say that proposals are not simulated.
     pub fn advise(&self, trace: &Trace, threads: NonZeroUsize, observer: &dyn Observer) -> Findings {
         self.with_counted(trace, |presentation, counters| {
-            let before = presentation.before(counters);
+            let before = presentation.before(trace.program(), counters);
             let judged = before.judge(presentation.proposals(), trace, threads, observer);
             let advice = Advice::Simulated(Box::new(before), judged);
             presentation.findings(trace.program(), counters, &advice)
@@ -114,7 +114,7 @@ impl Layout {
     /// Simulates the proposals of a pass in two further ones, and returns those that save time, the best first.
     pub fn cards(&self, trace: &Trace, threads: NonZeroUsize, observer: &dyn Observer) -> LayoutCards {
         self.with_counted(trace, |presentation, counters| {
-            let before = presentation.before(counters);
+            let before = presentation.before(trace.program(), counters);
             let judged = before.judge(presentation.proposals(), trace, threads, observer);
             cards::of(&before, judged, trace.program(), counters)
         })

@@ -89,7 +89,7 @@ impl<'p> Presentation<'p> {
     }
 
     /// The program as it is.
-    pub fn before(&self, counters: &[SiteCounters]) -> Before<'p> {
+    pub fn before(&self, program: &Program, counters: &[SiteCounters]) -> Before<'p> {
         Before {
             structures: self.structures,
             caches: self.caches,
@@ -98,7 +98,21 @@ impl<'p> Presentation<'p> {
             rank_by: self.shown.rank_by,
             total: SiteCounters::sum(counters),
             of_structures: self.weights.iter().map(|weights| weights.total).collect(),
+            waited: self.waited(program, counters),
         }
+    }
+
+    /// The cycles that the accesses to each structure waited, if time is what counts.
+    fn waited(&self, program: &Program, counters: &[SiteCounters]) -> Option<Vec<u64>> {
+        let machine = self.machine.filter(|_| self.shown.rank_by == Measure::Cycles)?;
+        let mut waited = vec![0; self.structures.list.len()];
+        let of_sites = machine.cycles_waited(program, counters);
+        for (field, cycles) in self.structures.sites.iter().zip(of_sites) {
+            if let Some(field) = field {
+                waited[field.structure] += cycles;
+            }
+        }
+        Some(waited)
     }
 
     /// What has columns: the caches, and whether time does.

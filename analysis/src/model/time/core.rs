@@ -82,6 +82,14 @@ struct Value {
     in_vain: f64,
 }
 
+/// What an address follows from that waits for no load.
+const NOTHING: Value = Value {
+    word: 0,
+    position: 0.0,
+    arrived: 0.0,
+    in_vain: 0.0,
+};
+
 /// When something of which there can be few at once has time again. They are busy by their number in the mean (Little's
 /// law), whenever each begins and ends.
 #[derive(Debug, Clone, Copy, Default)]
@@ -269,11 +277,16 @@ impl Core {
     /// accessed by that pointer before.
     #[inline(always)]
     fn follows_from(&self, work: &Work, is_near: bool) -> Value {
-        let loads = work.loads.iter().map(|&load| self.arrived[load as usize]);
+        let mut last = &NOTHING;
+        let loads = work.loads.iter().map(|&load| &self.arrived[load as usize]);
         let pointer = work.pointer.filter(|_| !is_near);
-        let pointer = pointer.map(|pointed_to| self.pointers[pointed_to as usize]);
-        let last = |one: Value, other: Value| if other.position > one.position { other } else { one };
-        loads.chain(pointer).fold(Value::default(), last)
+        let pointer = pointer.map(|pointed_to| &self.pointers[pointed_to as usize]);
+        for value in loads.chain(pointer) {
+            if value.position > last.position {
+                last = value;
+            }
+        }
+        *last
     }
 
     #[inline(always)]

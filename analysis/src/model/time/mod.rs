@@ -34,14 +34,30 @@ impl Machine {
     /// The cycles that these accesses of the program's sites, with the instructions around them, would take if none
     /// waited for anything.
     pub fn cycles_of_work(&self, program: &Program, counters: &[SiteCounters]) -> u64 {
+        let all: f64 = self.work_ns(program, counters).sum();
+        self.cycles(all)
+    }
+
+    /// The cycles of each of the program's sites beyond those of work: what its accesses, and the instructions around them,
+    /// waited.
+    pub fn cycles_waited(&self, program: &Program, counters: &[SiteCounters]) -> Vec<u64> {
+        let work = self.work_ns(program, counters);
+        let beyond = |(counters, ns): (&SiteCounters, f64)| counters.cycles.saturating_sub(self.cycles(ns));
+        counters.iter().zip(work).map(beyond).collect()
+    }
+
+    /// The time of each site's accesses if none waited for anything.
+    fn work_ns<'c>(
+        &'c self,
+        program: &Program,
+        counters: &'c [SiteCounters],
+    ) -> impl Iterator<Item = f64> + use<'c> {
         let sites = TimedSites::of(program);
-        let instructions = |(site, counters): (usize, &SiteCounters)| {
+        let known = counters.iter().enumerate().take(sites.count());
+        known.map(move |(site, counters)| {
             let (instructions, waits) = sites.instructions_and_waits(site);
-            (instructions + waits) * counters.accesses as f64
-        };
-        let counters = counters.iter().enumerate().take(sites.count());
-        let all: f64 = counters.map(instructions).sum();
-        self.cycles(all * self.costs.instruction_ns)
+            (instructions + waits) * counters.accesses as f64 * self.costs.instruction_ns
+        })
     }
 
     /// How long so many cycles take.
@@ -168,7 +184,8 @@ struct Levels {
     seen: Totals,
     seen_changes: u64,
     outcome: Outcome,
-    line_bytes: u64,
+    /// Logarithm of a line's bytes.
+    line_shift: u32,
     /// The pages that were accessed.
     known_pages: HashSet<Page>,
     pages: Pages,
@@ -183,7 +200,7 @@ impl Levels {
             seen: Totals::default(),
             seen_changes: 0,
             outcome: Outcome::default(),
-            line_bytes: caches.levels().first()?.geometry.line_bytes.into(),
+            line_shift: caches.levels().first()?.geometry.line_bytes.trailing_zeros(),
             known_pages: HashSet::new(),
             pages: caches.pages(),
             tlbs: caches.tlbs().len(),
@@ -207,7 +224,7 @@ impl Levels {
     /// The system fills new pages with zeros, which leaves their lines in the caches: they don't come from memory. A part of
     /// 4 KiB of a larger page is filled last, the one that is accessed. `site` is that of the system's accesses.
     fn provide(&mut self, access: &Access, served: &mut Served, memory: usize, site: usize) {
-        let mut filled = served.new_pages.count() * ZEROED_BYTES / self.line_bytes;
+        let mut filled = served.new_pages.count() * ZEROED_BYTES >> self.line_shift;
         served.level = 0;
         for level in (1..=memory).rev() {
             for lines in [&mut served.lines[level], &mut served.prefetched[level]] {
@@ -259,7 +276,7 @@ impl Levels {
             }
         }
         served.prefetched = prefetched;
-        let from_memory = traffic.bytes_read / self.line_bytes;
+        let from_memory = traffic.bytes_read >> self.line_shift;
         served.prefetched[memory] = from_memory.saturating_sub(served.lines[memory]);
         let last_tlb = self.tlbs.checked_sub(1);
         served.walks = last_tlb.is_some_and(|last| outcome.tlb_misses[last] > 0);
@@ -303,7 +320,7 @@ impl CoreRun<'_> {
         levels.simulator.access(&access, &mut levels.outcome);
         let changes = levels.simulator.changes();
         let changed = changes != levels.seen_changes;
-        let line = access.address / levels.line_bytes;
+        let line = access.address >> levels.line_shift;
         let word = access.address / 8;
         let served = match changed || levels.outcome.misses[0] > 0 {
             true => {

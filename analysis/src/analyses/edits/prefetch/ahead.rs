@@ -107,14 +107,17 @@ impl Source {
 /// Asks for elements when those of `ITERATIONS` before are needed. A batch ends what can be foreseen.
 pub(super) struct Ahead {
     roles: Roles,
+    /// Accesses of elements in the whole trace.
+    all: u64,
     elements: u64,
     foreseen: u64,
 }
 
 impl Ahead {
-    pub fn new(roles: Roles) -> Ahead {
+    pub fn new(roles: Roles, all: u64) -> Ahead {
         Ahead {
             roles,
+            all,
             elements: 0,
             foreseen: 0,
         }
@@ -233,6 +236,11 @@ impl Rewrite for Ahead {
         };
         (self.foreseen as f64 <= LEAST_FORESEEN * self.elements as f64)
             .then(|| format!("its address is known {ITERATIONS} iterations before in {part}"))
+    }
+
+    /// More weren't foreseen than may be of all.
+    fn is_refused(&self) -> bool {
+        (self.elements - self.foreseen) as f64 >= (1.0 - LEAST_FORESEEN) * self.all as f64
     }
 }
 
