@@ -160,6 +160,7 @@ fn control_flow(trace: &Trace, replay: &TraceReplay) -> Table {
         .count(("assumed_taken", "of unknown target"), |()| {
             unresolved.assumed_taken
         })
+        .bookkeeping()
         .count("gaps", |()| trace.gaps().len())
         .count("damaged_parts", |()| damaged)
         .as_record()

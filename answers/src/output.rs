@@ -161,7 +161,8 @@ impl OutputArguments {
         write_file(path, text.as_bytes(), Existing::FileReplaced)
     }
 
-    fn style(&self, style: TextStyle) -> TextStyle {
+    /// The style with as much of a report as is asked for.
+    pub fn style(&self, style: TextStyle) -> TextStyle {
         TextStyle {
             bookkeeping: self.detail.verbose,
             ..style

@@ -2,6 +2,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
+use crate::names::shortened;
 use crate::wrapping::{broken, cut_end, cut_path, last_part, pad_left, pad_right};
 use crate::Unit;
 
@@ -51,6 +52,22 @@ impl TextColumn {
         is_command(&self.title)
     }
 
+    /// Makes room for the longest cell.
+    pub fn be_whole(&mut self) {
+        self.width = widest(&self.cells).max(self.title_width());
+    }
+
+    /// Leaves out arguments of templates where a name doesn't fit. Text to type stays.
+    pub fn shorten_names(&mut self) {
+        if self.unit == Unit::Text && !self.is_command() {
+            let width = self.width;
+            self.cells
+                .iter_mut()
+                .for_each(|cell| *cell = shortened(cell, width));
+            self.width = widest(&self.cells).max(self.title_width()).min(width);
+        }
+    }
+
     /// Whether no row says anything.
     pub fn is_dull(&self) -> bool {
         let says_nothing = |cell: &String| matches!(cell.as_str(), "" | "-" | "0" | "0.0" | "0.0 %");
@@ -91,14 +108,14 @@ impl TextColumn {
     /// Puts each word of the title on its own line: the column is then as wide as its cells, or the longest word.
     pub fn fold(&mut self) {
         self.is_folded = true;
-        self.width = widest(&self.cells).max(self.title_width());
+        self.be_whole();
     }
 
     /// Shows numbers with three digits that count.
     pub fn be_brief(&mut self) {
         if let Some(brief) = self.brief.take() {
             self.cells = brief;
-            self.width = widest(&self.cells).max(self.title_width());
+            self.be_whole();
         }
     }
 

@@ -60,6 +60,12 @@ impl Fitted {
         }
     }
 
+    /// With names that fit into their columns as far as arguments of templates can be left out.
+    pub fn with_short_names(mut self) -> Fitted {
+        self.columns.iter_mut().for_each(TextColumn::shorten_names);
+        self
+    }
+
     fn fits(&self, available: usize) -> bool {
         total_width(&self.columns) <= available
     }
@@ -197,13 +203,15 @@ fn measures(columns: &[TextColumn]) -> usize {
 }
 
 /// The column that is missed least, except names and what rows are ranked by: one that says nothing, notes after the
-/// numbers; then the last of numbers and of quotients in turn, so that some of both stay.
+/// numbers, and places only after other notes; then the last of numbers and of quotients in turn, so that some of both
+/// stay.
 fn dispensable(columns: &[TextColumn]) -> Option<usize> {
     let names = names(columns);
     let ranking = ranking(columns);
     let others = || (names..columns.len()).filter(|&index| Some(index) != ranking);
     let last = |goes: &dyn Fn(&TextColumn) -> bool| others().filter(|&index| goes(&columns[index])).last();
     last(&TextColumn::is_dull)
+        .or_else(|| last(&|column| column.unit.is_text() && column.unit != Unit::Path))
         .or_else(|| last(&|column| column.unit.is_text()))
         .or_else(|| {
             let is_quotient =

@@ -9,7 +9,7 @@ use crate::fitting::{fit, Fitted};
 use crate::names::readable;
 use crate::terminal::printable;
 use crate::wrapping::{command_lines, pad_right, wrapped};
-use crate::{Column, Layout, Report, Table, Value};
+use crate::{Column, Layout, Report, Table, Unit, Value};
 
 /// How to write for people.
 #[derive(Debug, Clone, Copy)]
@@ -53,8 +53,10 @@ impl TextStyle {
         let (empty, tables): (Vec<&Table>, Vec<&Table>) = tables.partition(|table| table.row_count() == 0);
         let (hidden, shown): (Vec<&Table>, Vec<&Table>) =
             tables.into_iter().partition(|table| self.hides(table));
+        let columns = shown.iter().flat_map(|table| self.hidden_columns(table));
+        let hidden = columns.chain(hidden.iter().map(|table| table.title().to_owned()));
         let notes: Option<String> = [
-            self.note_on("-v also shows", hidden.iter().map(|table| table.title())),
+            self.note_on("-v also shows", hidden),
             self.note_on("empty", empty.iter().map(|table| subject(table.title()))),
         ]
         .into_iter()
@@ -73,7 +75,12 @@ impl TextStyle {
 
     /// What to type next, below a report.
     pub fn next_step(&self, command: &str) -> String {
-        format!("\n{} {}\n", self.paint(DIM, "next:"), printable(command))
+        let width = self
+            .width
+            .map_or(usize::MAX, |width| width.saturating_sub(NEXT.len() + 1));
+        let indent = format!("\n{}", " ".repeat(NEXT.len() + 1));
+        let command = text_lines(&printable(command), width).join(&indent);
+        format!("\n{} {command}\n", self.paint(DIM, NEXT))
     }
 
     /// The answer, and the warnings that go with it.
@@ -95,7 +102,23 @@ impl TextStyle {
     }
 
     fn hides(&self, table: &Table) -> bool {
-        !self.bookkeeping && BOOKKEEPING.contains(&changed_table(table.name()))
+        let is_named = || BOOKKEEPING.contains(&changed_table(table.name()));
+        !self.bookkeeping && (is_named() || self.columns(table).next().is_none())
+    }
+
+    /// The columns that are shown.
+    fn columns<'t>(&self, table: &'t Table) -> impl Iterator<Item = Column<'t>> {
+        let all = self.bookkeeping;
+        let columns = table.columns().filter(|column| !says_nothing(*column));
+        columns.filter(move |column| all || !column.is_bookkeeping())
+    }
+
+    /// The titles of the others that say something.
+    fn hidden_columns(&self, table: &Table) -> Vec<String> {
+        let hidden = table
+            .columns()
+            .filter(|column| !self.bookkeeping && column.is_bookkeeping());
+        hidden.map(title).collect()
     }
 
     /// Names tables that aren't shown, and says why.
@@ -123,18 +146,14 @@ impl TextStyle {
     }
 
     fn rows(&self, table: &Table, ranking: Option<&str>) -> String {
-        let columns: Vec<TextColumn> = table
-            .columns()
-            .filter(|column| !says_nothing(*column))
-            .map(|column| text_column(table, column, ranking))
-            .collect();
+        let columns = self.text_columns(table, ranking);
         let Fitted {
             columns,
             below,
             left_out,
         } = match self.width {
-            Some(width) => fit(columns, width),
-            None => Fitted::all(columns),
+            Some(width) if !is_text_to_write(&columns) => fit(columns, width).with_short_names(),
+            _ => Fitted::all(columns),
         };
         let mut text = self.headings(&columns);
         for row in 0..table.row_count() {
@@ -147,6 +166,22 @@ impl TextStyle {
             text += &self.paragraph(DIM, &format!("(no room for: {})", left_out.join(", ")));
         }
         text
+    }
+
+    /// The columns as they are shown; a file and its line are one.
+    fn text_columns(&self, table: &Table, ranking: Option<&str>) -> Vec<TextColumn> {
+        let mut columns = self.columns(table).peekable();
+        let mut shown = Vec::new();
+        while let Some(column) = columns.next() {
+            shown.push(match columns.next_if(|line| is_line_of(*line, column)) {
+                Some(line) => places(column, line),
+                None => text_column(table, column, ranking),
+            });
+        }
+        if is_text_to_write(&shown) {
+            shown.iter_mut().for_each(TextColumn::be_whole);
+        }
+        shown
     }
 
     /// A cell below its row, after the title, so that it can be copied.
@@ -180,8 +215,8 @@ impl TextStyle {
     }
 
     fn records(&self, table: &Table) -> String {
-        let title_width = table
-            .columns()
+        let title_width = self
+            .columns(table)
             .map(|column| title(column).width())
             .max()
             .unwrap_or(0);
@@ -190,10 +225,7 @@ impl TextStyle {
             .map_or(usize::MAX, |width| width.saturating_sub(title_width + GAP.len()));
         let line = |column: Column, row| {
             let value = cell(column, row);
-            let lines = match is_command(&value) {
-                true => command_lines(&value, value_width),
-                false => wrapped(&value, value_width),
-            };
+            let lines = text_lines(&value, value_width);
             let title = title(column);
             let titles = std::iter::once(title.as_str()).chain(std::iter::repeat(""));
             let lines = titles.zip(lines);
@@ -202,7 +234,8 @@ impl TextStyle {
                 .collect::<String>()
         };
         (0..table.row_count())
-            .flat_map(|row| table.columns().map(move |column| line(column, row)))
+            .flat_map(|row| self.columns(table).map(move |column| (column, row)))
+            .map(|(column, row)| line(column, row))
             .collect()
     }
 
@@ -219,17 +252,22 @@ const BOLD: &str = "1";
 const DIM: &str = "2";
 const YELLOW: &str = "33";
 
+/// What stands before a command to type next.
+const NEXT: &str = "next:";
+
 /// What stands before a cell below its row.
 const BELOW: &str = "    ";
 
 /// Tables that say what the numbers rest on.
-const BOOKKEEPING: [&str; 8] = [
+const BOOKKEEPING: [&str; 10] = [
     "attribution",
     "trace",
     "order",
     "structures_seen",
     "sampling",
     "sample_classes",
+    "sampled",
+    "address_classes",
     "counts",
     "bursts",
 ];
@@ -242,6 +280,25 @@ fn changed_table(name: &str) -> &str {
 /// Whether it stands aside and has only empty cells.
 fn says_nothing(column: Column) -> bool {
     column.is_aside() && (0..column.row_count()).all(|row| column.value(row) == Value::None)
+}
+
+/// Whether the rows are lines for a source, which are to be copied: these are never cut.
+fn is_text_to_write(columns: &[TextColumn]) -> bool {
+    matches!(columns, [lines] if lines.unit == Unit::Source)
+}
+
+fn is_line_of(line: Column, file: Column) -> bool {
+    file.name() == "file" && line.name() == "line" && file.unit() == Unit::Path
+}
+
+/// `file.c:12`, since a line says nothing without its file.
+fn places(files: Column, lines: Column) -> TextColumn {
+    let place = |row| match (cell(files, row), lines.value(row)) {
+        (file, Value::None | Value::Integer(0)) => file,
+        (file, _) => format!("{file}:{}", cell(lines, row)),
+    };
+    let cells = (0..files.row_count()).map(place).collect();
+    TextColumn::new("place", cells, Unit::Path)
 }
 
 /// `ranking` is the title of the column by which the rows of other tables are ranked.
@@ -278,6 +335,14 @@ fn subject(title: &str) -> String {
 fn ranking_in(title: &str) -> Option<&str> {
     let (_, ranking) = title.split_once(" by ")?;
     ranking.split(',').next()
+}
+
+/// Lines of a sentence, or of a command, which can be copied.
+fn text_lines(text: &str, width: usize) -> Vec<String> {
+    match is_command(text) {
+        true => command_lines(text, width),
+        false => wrapped(text, width),
+    }
 }
 
 /// The lines of a row, as many as its longest name takes.
@@ -410,6 +475,35 @@ node, \"x\"     7         12                -
     }
 
     #[test]
+    fn columns_of_bookkeeping_are_only_named() {
+        let named = |name, title| TableBuilder::new(name, title, &[7_u64]);
+        let totals = named("totals", "In all")
+            .count("allocations", |row| *row)
+            .bookkeeping()
+            .count("cut_stacks", |row| *row)
+            .count("gaps", |row| *row);
+        let levels = named("levels", "Resolutions")
+            .bookkeeping()
+            .count("rows", |row| *row);
+        let report = Report {
+            answer: "the answer".into(),
+            warnings: Vec::new(),
+            tables: vec![totals.as_record().build(), levels.build()],
+        };
+        let style = TextStyle {
+            bookkeeping: false,
+            ..PLAIN
+        };
+        assert_eq!(
+            style.report(&report),
+            "the answer\n\nIn all\nallocations  7\n\n(-v also shows: cut stacks, gaps, Resolutions)\n"
+        );
+        assert!(PLAIN
+            .report(&report)
+            .contains("\ngaps         7\n\nResolutions\nrows\n   7\n"));
+    }
+
+    #[test]
     fn empty_tables_are_only_named() {
         let none: [u64; 0] = [];
         let empty = |name, title| {
@@ -448,6 +542,59 @@ node, \"x\"     7         12                -
             ["fields_shares", "trace_shares", "order"].map(hides),
             [false, true, true]
         );
+    }
+
+    #[test]
+    fn a_file_and_its_line_are_one_place() {
+        let rows = [("/src/list.c", Some(12_u64)), ("", None), ("lib.so", Some(0))];
+        let table = TableBuilder::new("lines", "Lines", &rows)
+            .path("file", |row| row.0)
+            .number("line", |row| row.1)
+            .text("function", |_| "walk")
+            .count("accesses", |_| 10_u64)
+            .build();
+        let expected = "\
+Lines
+place           function  accesses
+/src/list.c:12  walk            10
+                walk            10
+lib.so          walk            10
+";
+        assert_eq!(PLAIN.table(&table), expected);
+        assert!(narrow(31).table(&table).contains("\n…/list.c:12  walk"));
+    }
+
+    #[test]
+    fn lines_to_write_are_never_cut() {
+        let line = format!("struct {}_rest *rest;", "name".repeat(30));
+        let table = TableBuilder::new("definition", "account, split", &[&line])
+            .source("source", |line| Some(line.as_str()))
+            .build();
+        for style in [PLAIN, narrow(40)] {
+            assert!(style.table(&table).contains(&line));
+        }
+    }
+
+    #[test]
+    fn arguments_of_templates_are_left_out_where_there_is_no_room() {
+        let name = "std::vector<std::pair<Key, Value>, Pool<Key> >::at(unsigned long)";
+        let table = TableBuilder::new("functions", "Functions", &[name])
+            .text("function", |name| *name)
+            .count("accesses", |_| 10_u64)
+            .build();
+        assert!(PLAIN.table(&table).contains(name), "whole in pipes");
+        assert!(narrow(60)
+            .table(&table)
+            .contains("\nstd::vector<…>::at(unsigned long)"));
+    }
+
+    #[test]
+    fn the_next_command_is_wrapped_so_that_it_can_be_copied() {
+        assert_eq!(
+            narrow(40).next_step("trackway whatif t.trackway --split 'arc:cost,ident'"),
+            "\nnext: trackway whatif t.trackway \\\n      --split 'arc:cost,ident'\n"
+        );
+        assert_eq!(PLAIN.next_step("trackway view t"), "\nnext: trackway view t\n");
     }
 
     #[test]

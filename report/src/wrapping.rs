@@ -1,5 +1,6 @@
 //! Texts in a given number of terminal cells: cut, broken into lines, filled up.
 
+use crate::names::LEFT_OUT;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Whether a word is the unit of the number before it; a comma may follow.
@@ -165,10 +166,26 @@ fn place_to_break(text: &str, most: usize) -> usize {
         let signs = text[..most].char_indices().rev();
         let ends = signs
             .filter(|&(_, sign)| kind(sign))
-            .map(|(at, sign)| at + sign.len_utf8());
+            .map(|(at, sign)| at + sign.len_utf8())
+            .filter(|&end| parted(text, end).is_none() && !text[end..].starts_with(','));
         ends.take(1).find(|end| end * 2 > most)
     };
-    kinds.into_iter().find_map(last).unwrap_or(most)
+    let end = kinds.into_iter().find_map(last).unwrap_or(most);
+    parted(text, end).filter(|begin| *begin > 0).unwrap_or(end)
+}
+
+/// What stays in one line: scopes, and arguments of templates that are left out.
+const WHOLE: [&str; 2] = ["::", LEFT_OUT];
+
+/// Where a sign of several letters begins that a line with this end would part.
+fn parted(text: &str, end: usize) -> Option<usize> {
+    let begins = WHOLE.iter().flat_map(|sign| {
+        let inner = sign.char_indices().skip(1);
+        inner.filter_map(move |(at, _)| Some((end.checked_sub(at)?, *sign)))
+    });
+    let mut found =
+        begins.filter(|&(begin, sign)| text.get(begin..).is_some_and(|rest| rest.starts_with(sign)));
+    found.next().map(|(begin, _)| begin)
 }
 
 /// How many bytes fit into `width` terminal cells.
@@ -250,6 +267,10 @@ mod tests {
         assert_eq!(broken("abcdefghij", 4), ["abcd", "efgh", "ij"]);
         assert_eq!(broken("read_alias < expand", 18), ["read_alias <", "expand"]);
         assert_eq!(broken("nl_make_list", 10), ["nl_make_", "list"]);
+        assert_eq!(broken("std::Tree::at", 10), ["std::Tree", "::at"]);
+        assert_eq!(broken("abcdefg::h", 8), ["abcdefg", "::h"]);
+        assert_eq!(broken("basic_string<…>.data", 14), ["basic_string", "<…>.data"]);
+        assert_eq!(broken("f<int>(char*, int)", 12), ["f<int>(", "char*, int)"]);
     }
 
     #[test]

@@ -61,9 +61,9 @@ impl Annotation {
 }
 
 /// The report for people, within which GitHub takes nothing for a command, and then the annotations.
-pub fn text(report: &Report, annotations: &[Annotation]) -> String {
+pub fn text(report: &Report, annotations: &[Annotation], style: &TextStyle) -> String {
     let token = format!("{:016x}", RandomState::new().build_hasher().finish());
-    let text = TextStyle::PLAIN.report(report);
+    let text = style.report(report);
     let commands = commands(annotations);
     format!("::stop-commands::{token}\n{text}\n::{token}::\n{commands}")
 }
@@ -202,7 +202,11 @@ mod tests {
             warnings: Vec::new(),
             tables: Vec::new(),
         };
-        let text = text(&report, &[Annotation::without_place(false, "w")]);
+        let text = text(
+            &report,
+            &[Annotation::without_place(false, "w")],
+            &TextStyle::PLAIN,
+        );
         let lines: Vec<&str> = text.lines().collect();
         let token = lines[0].strip_prefix("::stop-commands::").unwrap();
         let end = lines

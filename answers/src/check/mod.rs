@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use clap::Args;
 use trackway_analysis::cache::Caches;
 use trackway_analysis::site_counts::Grouping;
-use trackway_report::{counted, Report};
+use trackway_report::{counted, Report, TextStyle};
 use trackway_trace::{Existing, Trace};
 
 use crate::comparable::{AnalysisName, Settings};
@@ -158,7 +158,8 @@ fn run_for_github(arguments: &CheckArguments) -> Result<ExitCode, Failure> {
         output::print(&github::commands(&[annotation]))?;
     }
     let outcome = checked?;
-    let text = github::text(&outcome.report, &outcome.annotations);
+    let style = arguments.output.style(TextStyle::PLAIN);
+    let text = github::text(&outcome.report, &outcome.annotations, &style);
     arguments.output.print_text(&outcome.report, &text)?;
     github::write_summary(&outcome.report)?;
     Ok(ExitCode::from(outcome.status))

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
 use arrow_schema::{Field, Schema};
 
-use super::{Column, Table, Unit, Value, ASIDE, TITLE, UNIT};
+use super::{Column, Table, Unit, Value, ASIDE, BOOKKEEPING, TITLE, UNIT};
 
 impl Table {
     /// The same table with the numbers of a column as shares of `whole`, after that column. In a narrow window it is among
@@ -60,6 +60,11 @@ impl Column<'_> {
     /// Whether it only adds to the column before it.
     pub(crate) fn is_aside(&self) -> bool {
         self.field.metadata().contains_key(ASIDE)
+    }
+
+    /// Whether it says what the numbers of others rest on.
+    pub(crate) fn is_bookkeeping(&self) -> bool {
+        self.field.metadata().contains_key(BOOKKEEPING)
     }
 }
 

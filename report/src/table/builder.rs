@@ -10,7 +10,7 @@ use arrow_array::builder::StringBuilder;
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, UInt64Array};
 use arrow_schema::{Field, Schema};
 
-use super::{Layout, Table, Unit, TITLE, UNIT};
+use super::{Layout, Table, Unit, ASIDE, BOOKKEEPING, TITLE, UNIT};
 
 /// What a column is called: its name for programs, and its title for people, which is the name with spaces unless
 /// another is given.
@@ -106,6 +106,7 @@ struct Unfinished {
     layout: Layout,
     total_rows: Option<usize>,
     ranked_by: Option<String>,
+    is_bookkeeping: bool,
     fields: Vec<Field>,
     columns: Vec<ArrayRef>,
 }
@@ -118,6 +119,7 @@ impl<'a, R> TableBuilder<'a, R> {
             layout: Layout::Rows,
             total_rows: None,
             ranked_by: None,
+            is_bookkeeping: false,
             fields: Vec::new(),
             columns: Vec::new(),
         };
@@ -145,6 +147,18 @@ impl<'a, R> TableBuilder<'a, R> {
     /// Says which column the rows are ranked by.
     pub fn ranked_by(mut self, column: impl Into<String>) -> Self {
         self.table.ranked_by = Some(column.into());
+        self
+    }
+
+    /// Says that the columns from here on tell what the numbers rest on. People see them if they ask for that.
+    pub fn bookkeeping(mut self) -> Self {
+        self.table.is_bookkeeping = true;
+        self
+    }
+
+    /// Says that the last column only adds to others: in a narrow window it is among the first to be left out.
+    pub fn aside(mut self) -> Self {
+        self.table.mark_last(ASIDE);
         self
     }
 
@@ -248,6 +262,17 @@ impl Unfinished {
         self.fields
             .push(Field::new(name, values.data_type().clone(), true).with_metadata(metadata));
         self.columns.push(values);
+        if self.is_bookkeeping {
+            self.mark_last(BOOKKEEPING);
+        }
+    }
+
+    fn mark_last(&mut self, mark: &str) {
+        if let Some(field) = self.fields.last_mut() {
+            let mut metadata = field.metadata().clone();
+            metadata.insert(mark.to_owned(), "yes".to_owned());
+            field.set_metadata(metadata);
+        }
     }
 
     fn finish(self) -> Table {

@@ -20,6 +20,7 @@ pub use unit::Unit;
 const TITLE: &str = "title";
 const UNIT: &str = "unit";
 const ASIDE: &str = "aside";
+const BOOKKEEPING: &str = "bookkeeping";
 
 /// How a table is best shown to people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

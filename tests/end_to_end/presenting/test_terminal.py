@@ -66,6 +66,12 @@ def record_bank():
     return str(folder / "bank.trackway")
 
 
+def next_step(lines):
+    """The command below the answer, whose lines a shell takes as one."""
+    begin = next(at for at, line in enumerate(lines) if line.startswith("next: "))
+    return re.sub(r" \\\n +", " ", "\n".join(lines[begin:]))
+
+
 class Terminal(unittest.TestCase):
     def setUp(self):
         self.trace = tools.once(("terminal", "trace"), record_bank)
@@ -89,13 +95,30 @@ class Terminal(unittest.TestCase):
 
     def test_the_answer_and_the_next_step_stand_last(self):
         lines = self.shown("report", "--cache", CACHES, self.trace)
-        self.assertEqual(lines[-1], f"next: trackway advise {self.trace}")
+        self.assertEqual(next_step(lines), f"next: trackway advise {self.trace}")
         answer = next(at for at, line in enumerate(lines) if re.match(rf"{FIELD}, ", line))
         self.assertGreater(answer, lines.index("Memory traffic"))
         piped = tools.trackway("report", "--cache", CACHES, self.trace).stdout.splitlines()
         self.assertTrue(piped[0].startswith(f"{FIELD}, "), piped[0])
         self.assertIn("2,000,000", " ".join(piped), "all digits, where there is no window")
-        self.assertEqual(piped[-1], lines[-1])
+        self.assertEqual(piped[-1], next_step(lines))
+
+    def test_lines_have_their_file(self):
+        lines = self.shown("last", self.trace)
+        heading = next(line for line in lines if line.startswith("thread "))
+        self.assertIn("place", heading.split())
+        self.assertTrue(any(re.search(r"bank\.cpp:\d+$", line) for line in lines), "\n".join(lines))
+        table = json.loads(tools.trackway("last", "--json", self.trace).stdout)["tables"][0]
+        self.assertLessEqual({"file", "line", "address", "object"}, set(table["rows"][0]))
+
+    def test_lines_to_write_are_shown_once_and_whole(self):
+        for lines in (self.shown("layout", "--cache", CACHES, self.trace),
+                      tools.trackway("layout", "--cache", CACHES, self.trace).stdout.splitlines()):
+            text = "\n".join(lines)
+            links = [line for line in lines if "*rest;" in line]
+            self.assertTrue(links, text)
+            self.assertEqual(len(links), len(set(links)), text)
+            self.assertTrue(all(line.endswith("// or two arrays with one index") for line in links), text)
 
     def test_bookkeeping_comes_with_v(self):
         usual = tools.trackway("report", self.trace).stdout
@@ -104,10 +127,14 @@ class Terminal(unittest.TestCase):
         verbose = tools.trackway("report", "-v", self.trace).stdout
         self.assertIn("chunks decoded", verbose)
         self.assertNotIn("-v also shows", verbose)
+        for verb, row in (("map", "Resolutions"), ("memory", "releases of unknown blocks")):
+            usual, verbose = (tools.trackway(verb, *options, self.trace).stdout for options in ((), ("-v",)))
+            self.assertRegex(" ".join(usual.split()), rf"\(-v also shows: [^)]*{row}")
+            self.assertRegex(verbose, rf"(?m)^{row}")
 
     def test_commands_are_whole(self):
         lines = self.shown("layout", "--cache", CACHES, self.trace)
-        command = next(line for line in lines if line.startswith("next: trackway whatif"))
+        command = next_step(lines)
         self.assertRegex(command, r"--split '\(anonymous namespace\)::Account:balance_of_the_last_quarter")
         # What is advised can be typed as it stands there.
         words = re.sub(r"^next: trackway ", "", command)
@@ -203,7 +230,7 @@ class Terminal(unittest.TestCase):
         lines, status = terminal.run(WIDTH, tools.TRACKWAY, "check", "--budget", budget, self.trace)
         self.assertEqual(status, 3)
         self.assertIn("NO", " ".join(lines).split())
-        self.assertEqual(lines[-1], f"next: trackway report {self.trace}")
+        self.assertEqual(next_step(lines), f"next: trackway report {self.trace}")
         refused = tools.trackway("check", self.trace, check=False)
         self.assertEqual(refused.returncode, 2)
         self.assertIn(f"trackway check --write-budget budget.toml {self.trace}", refused.stderr)

@@ -111,7 +111,7 @@ class Tables(Sampled):
             asked = tools.trackway("samples", "--json", "--top", "0", "--by", "function,line", trace).stdout
             tables = {each["name"]: each["rows"] for each in json.loads(asked)["tables"]}
             shown = tools.trackway("samples", trace).stdout
-            objects = tools.trackway("objects", trace).stdout
+            objects = tools.trackway("objects", "-v", trace).stdout
         self.assertNotIn("sample_instructions", tables)
         sums = collections.Counter()
         for row in tables["sample_lines"]:

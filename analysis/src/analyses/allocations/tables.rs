@@ -170,6 +170,7 @@ impl Allocations {
             .bytes(("leaked_bytes", "bytes live at the end"), |()| self.live_bytes)
             .whole(("mappings", "calls of mmap"), count, |()| self.mappings)
             .bytes(("mapped_bytes", "bytes mapped"), |()| self.mapped_bytes)
+            .bookkeeping()
             .whole("cut_stacks", count, |()| self.cut_stacks)
             .whole("contradictions", count, |()| self.contradictions)
             .whole("gaps", count, |()| self.gaps)

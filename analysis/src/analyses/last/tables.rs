@@ -65,12 +65,14 @@ fn table(describer: &Describer, rows: &[Row]) -> Table {
             describer.trace.program().site(row.access.site).kind.name()
         })
         .text("address", |row| format!("{:#x}", row.access.address))
+        .aside()
         .count("bytes", |row| row.access.bytes)
         .text("field", |row| describer.field(row.access.site))
         .text("function", |row| describer.function(row.access.site))
         .path("file", |row| place(row).0)
         .number("line", |row| place(row).1)
         .text("object", |row| describer.object(row).unwrap_or_default())
+        .aside()
         .build()
 }
 

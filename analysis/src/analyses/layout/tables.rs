@@ -70,7 +70,8 @@ impl<'p> Presentation<'p> {
                 gaining.map(|judged| &judged.proposal).collect()
             }
         };
-        tables.extend(proposed.into_iter().map(|proposal| self.definition(proposal)));
+        let definitions = each_definition_once(proposed);
+        tables.extend(definitions.into_iter().map(|proposal| self.definition(proposal)));
         tables.push(attribution_table(program, counters));
         tables.push(self.audit(counters));
         Findings {
@@ -162,12 +163,7 @@ impl<'p> Presentation<'p> {
         };
         match advice {
             Advice::NotSimulated(proposals) => match proposals.first() {
-                Some(proposal) => format!(
-                    "{} (not simulated); try {} {}",
-                    reasons(proposal),
-                    self.shown.command,
-                    proposal.options(self.structures)
-                ),
+                Some(proposal) => format!("{} (not simulated)", reasons(proposal)),
                 None => format!("{most}; nothing speaks against its layout"),
             },
             Advice::Simulated(before, judged) => {
@@ -181,11 +177,9 @@ impl<'p> Presentation<'p> {
                 let all = rank_by.of(&before.total);
                 let saved = all.saturating_sub(rank_by.of(after));
                 format!(
-                    "{}; the change saves {} of the {rank_by}; try {} {}",
+                    "{}; the change saves {} of the {rank_by}",
                     reasons(proposal),
-                    percent(saved as f64 / all.max(1) as f64),
-                    self.shown.command,
-                    proposal.options(self.structures)
+                    percent(saved as f64 / all.max(1) as f64)
                 )
             }
         }
@@ -406,6 +400,20 @@ impl<'p> Presentation<'p> {
             .as_record()
             .build()
     }
+}
+
+/// Without proposals whose lines an earlier one has, as with another link to the same rest.
+fn each_definition_once(proposals: Vec<&Proposal>) -> Vec<&Proposal> {
+    let mut found: Vec<&Proposal> = Vec::new();
+    for proposal in proposals {
+        if !found
+            .iter()
+            .any(|earlier| earlier.definition == proposal.definition)
+        {
+            found.push(proposal);
+        }
+    }
+    found
 }
 
 fn title_of(structure: &Structure, line_bytes: u64) -> String {

@@ -122,6 +122,7 @@ fn owner_table(map: &Map, shard: &MapShard, owners: &[OwnerTotal], total: u64) -
 
 fn level_table(map: &Map, levels: &[Level]) -> Table {
     TableBuilder::new("levels", "Resolutions", levels)
+        .bookkeeping()
         .number("level", |level| level.number)
         .count(("time_bins", "parts of time"), |level| level.time_bins)
         .count(("bin_ns", "ns each"), |level| {
@@ -204,6 +205,7 @@ fn totals(map: &Map, shard: &MapShard, total: u64) -> Table {
         .share(("in_other", "in other memory"), |()| {
             (part(|kind| kind == OwnerKind::Other), total)
         })
+        .bookkeeping()
         .count(("overlapped_blocks", "blocks that others overlapped"), |()| {
             counts.overlapped
         })

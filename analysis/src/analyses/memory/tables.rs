@@ -282,6 +282,7 @@ fn totals(memory: &Memory, shard: &MemoryShard) -> Table {
         })
         .share(("in_stacks", "to stacks"), |()| share(shard.outside.stacks))
         .share(("in_other", "to other memory"), |()| share(shard.outside.other))
+        .bookkeeping()
         .count(("overlapped_blocks", "blocks that others overlapped"), |()| {
             all.overlapped
         })
