@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use trackway_analysis::samples::SampledProgram;
-use trackway_report::{counted, Report};
+use trackway_report::Report;
 use trackway_trace::Trace;
 
 use crate::chosen_tables::{self, Groups};
@@ -108,20 +108,6 @@ pub fn show(arguments: &SamplesArguments, next: Option<&NextStep>) -> Result<Exi
     arguments.output.print_before(&report, csv, next)
 }
 
-/// With fewer samples, the interval of a share is wider than half of the whole.
-const LEAST_SAMPLES: u64 = 10;
-
-/// The answer in place of shares that mean nothing, where there are hardly any samples.
-fn too_few(report: &Report) -> Option<String> {
-    let samples = report.table("sampling")?.integer("samples", 0)?;
-    (1..LEAST_SAMPLES).contains(&samples).then(|| {
-        format!(
-            "{} can't say where the time goes: sample for longer, or more often (`record --sample 5000hz`)",
-            counted(samples, "sample")
-        )
-    })
-}
-
 /// What the samples show by line and instruction, and what that is based on.
 pub fn report(trace: &Trace, rows: usize) -> Report {
     report_by(trace, rows, &USUAL)
@@ -135,9 +121,6 @@ fn report_by(trace: &Trace, rows: usize, by: &[SamplesBy]) -> Report {
     let mut findings = program.findings(rows);
     findings.tables.extend(soundness::extent(trace));
     let mut report = findings.into_report(warnings);
-    if let Some(too_few) = too_few(&report) {
-        report.answer = too_few;
-    }
     chosen_tables::keep_only(&mut report, by);
     report
 }

@@ -57,6 +57,20 @@ fn a_sample_belongs_to_the_block_of_its_time() {
 }
 
 #[test]
+fn a_few_samples_are_no_share_of_the_time() {
+    let answer = |samples: u64| {
+        let mut scene = Scene::new(Vec::new());
+        scene.calls(0, &[(10, &[BUILD], allocated(0x10000, 64))]);
+        for at in 0..samples {
+            scene.sample(20 + at, Some(0x10020));
+        }
+        Objects::of(&scene.open(), 64).findings(10).answer.unwrap()
+    };
+    assert!(answer(1).starts_with("1 sample can't say where the time goes"));
+    assert!(answer(20).starts_with("build at prog.c:10 has "));
+}
+
+#[test]
 fn reallocated_blocks_belong_to_the_latest_call() {
     let mut scene = Scene::new(Vec::new());
     let moved = AllocationAction::Reallocated {

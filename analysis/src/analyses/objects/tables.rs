@@ -10,7 +10,7 @@ use super::owner::Owner;
 use super::ranks::Ranks;
 use super::totals::{Objects, OwnerTotals};
 use crate::analyses::samples::interval::SampledShare;
-use crate::analyses::samples::tables::bias;
+use crate::analyses::samples::tables::{bias, too_few};
 use crate::Findings;
 
 type Row<'a> = (&'a Owner, &'a OwnerTotals);
@@ -41,6 +41,9 @@ impl Objects {
     }
 
     fn answer(&self, rows: &[Row]) -> String {
+        if let Some(too_few) = too_few(self.weight.samples) {
+            return too_few;
+        }
         let memory = rows
             .iter()
             .find(|(owner, totals)| owner.is_memory() && totals.weight.samples > 0);

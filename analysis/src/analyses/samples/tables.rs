@@ -45,7 +45,32 @@ fn rows<K: std::hash::Hash + Eq + Clone + Ord>(tally: &Tally<K>) -> Vec<Row<'_, 
     tally.ranked().into_iter().map(row).collect()
 }
 
+/// With fewer samples, the interval of a share is wider than half of the whole.
+const LEAST_SAMPLES: u64 = 10;
+
+/// The answer in place of shares that mean nothing, where there are hardly any samples.
+pub(crate) fn too_few(samples: u64) -> Option<String> {
+    (1..LEAST_SAMPLES).contains(&samples).then(|| {
+        format!(
+            "{} can't say where the time goes: sample for longer, or more often (`record --sample 5000hz`)",
+            counted(samples, "sample")
+        )
+    })
+}
+
+/// The first rows; those that no sample fell into only if all rows are asked for.
+fn top_rows<'r, 'p, K>(rows: &'r [Row<'p, K>], top: usize) -> &'r [Row<'p, K>] {
+    let last = rows.iter().rposition(|row| row.sums.samples > 0);
+    match top {
+        usize::MAX => rows,
+        _ => &rows[..last.map_or(0, |last| last + 1).min(top)],
+    }
+}
+
 fn answer(program: &SampledProgram, lines: &[Row<Line>]) -> String {
+    if let Some(too_few) = too_few(program.sampled.samples) {
+        return too_few;
+    }
     let Some((first, time)) = lines.first().and_then(|row| Some((row, row.time?))) else {
         return "nothing was sampled".into();
     };
@@ -75,7 +100,7 @@ impl Line {
 }
 
 fn function_table(rows: &[Row<Function>], top: usize) -> Table {
-    let shown = &rows[..rows.len().min(top)];
+    let shown = top_rows(rows, top);
     let builder = TableBuilder::new("sample_functions", "Functions by time", shown)
         .text("function", |row| named(&row.place.name).to_owned())
         .path("object", |row| named(&row.place.object).to_owned());
@@ -86,7 +111,7 @@ fn function_table(rows: &[Row<Function>], top: usize) -> Table {
 }
 
 fn line_table(rows: &[Row<Line>], top: usize) -> Table {
-    let shown = &rows[..rows.len().min(top)];
+    let shown = top_rows(rows, top);
     let builder = TableBuilder::new("sample_lines", "Lines by time", shown)
         .path("file", |row| match row.place.file.as_str() {
             "" => named(&row.place.object).to_owned(),
@@ -101,11 +126,12 @@ fn line_table(rows: &[Row<Line>], top: usize) -> Table {
 }
 
 fn instruction_table(rows: &[Row<InstructionPlace>], top: usize) -> Table {
-    let shown = &rows[..rows.len().min(top)];
+    let shown = top_rows(rows, top);
     let builder = TableBuilder::new("sample_instructions", "Instructions by time", shown)
         .path("object", |row| named(&row.place.object).to_owned())
         .text("offset", |row| format!("{:#x}", row.place.offset))
         .text("function", |row| named(&row.place.line.function).to_owned())
+        .path("file", |row| row.place.line.file.clone())
         .number("line", |row| row.place.line.line);
     shares(builder)
         .total_rows(rows.len())
@@ -281,4 +307,23 @@ pub(crate) fn bias(info: &SamplingInfo, windows: &WindowWeights) -> Vec<String> 
         notes.push("operations are sampled as they are executed, not as they take time".into());
     }
     notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_few_samples_say_nothing_of_shares() {
+        let answers = [0, 1, LEAST_SAMPLES - 1, LEAST_SAMPLES].map(too_few);
+        assert_eq!(
+            answers.each_ref().map(Option::is_some),
+            [false, true, true, false]
+        );
+        let answer = answers[1].as_deref().unwrap();
+        assert!(
+            answer.starts_with("1 sample can't say where the time goes"),
+            "{answer}"
+        );
+    }
 }
