@@ -96,7 +96,29 @@ pub(crate) fn demangle(linkage_name: &str) -> Option<String> {
     if !linkage_name.starts_with("_Z") {
         return None;
     }
-    cpp_demangle::Symbol::new(linkage_name).ok()?.demangle().ok()
+    let demangled = cpp_demangle::Symbol::new(linkage_name).ok()?.demangle().ok()?;
+    Some(without_empty_packs(&demangled))
+}
+
+/// The name without what the demangler leaves of parameter packs that have no elements: `make_unique<P, >(&&)` is
+/// `make_unique<P>()`. A reference to an array, `int (&&)[2]`, has a space before it.
+fn without_empty_packs(name: &str) -> String {
+    const LEFTOVERS: [(&str, &str); 5] = [
+        (", >", ">"),
+        ("<, ", "<"),
+        (", &&)", ")"),
+        (", &&,", ","),
+        ("(&&, ", "("),
+    ];
+    let name = LEFTOVERS
+        .iter()
+        .fold(name.to_owned(), |name, (leftover, repaired)| {
+            name.replace(leftover, repaired)
+        });
+    match name.split_once("(&&)") {
+        Some((function, rest)) if !function.ends_with(' ') => format!("{function}(){rest}"),
+        _ => name,
+    }
 }
 
 /// Rust has a scheme of its own, and an older one that looks like C++ but for the hash at its end.
@@ -126,6 +148,25 @@ mod tests {
             "core::ptr::write::<m::Arc>"
         );
         assert_eq!(demangled("_ZN3Foo3barEv"), "Foo::bar()");
+    }
+
+    #[test]
+    fn packs_without_elements_leave_nothing() {
+        let demangled = |name| demangle(name).unwrap();
+        assert_eq!(
+            demangled("_ZSt11make_uniqueI1PJEENSt8__detail9_MakeUniqIT_E15__single_objectEDpOT0_"),
+            "std::__detail::_MakeUniq<P>::__single_object std::make_unique<P>()"
+        );
+        assert_eq!(
+            demangled("_ZN4PackIJEE3addIiJEEEvT_DpOT0_"),
+            "void Pack<>::add<int>(int)"
+        );
+        assert_eq!(
+            demangled("_ZN4PackIJEE3addIiJiEEEvT_DpOT0_"),
+            "void Pack<>::add<int, int>(int, int&&)"
+        );
+        assert_eq!(demangled("_Z4leadIJEiEvT0_DpOT_"), "void lead<int>(int)");
+        assert_eq!(demangled("_Z4takeOA2_i"), "take(int (&&) [2])");
     }
 
     #[test]
