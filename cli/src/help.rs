@@ -107,14 +107,21 @@ fn line(command: &Command, verb: &str, width: usize) -> Option<String> {
     Some(text + "\n")
 }
 
-/// Prints our help if the words are a compiler's verb and nothing but --help; the compiler's follows. Calls by links such
-/// as trackway-cc get the compiler's help alone: build systems read it.
+/// What is left to do after our help.
+#[derive(Debug, PartialEq, Eq)]
+pub enum AfterHelp {
+    RunCompiler,
+    Nothing,
+}
+
+/// Prints our help if the words are a compiler's verb and nothing but --help, and the compiler's follows, or nothing but -h,
+/// which clang doesn't know. Calls by links such as trackway-cc get the compiler's help alone: build systems read it.
 ///
 /// # Errors
 /// If nothing can be printed.
-pub fn before_compiler(words: &[OsString]) -> Result<(), Failure> {
+pub fn before_compiler(words: &[OsString]) -> Result<AfterHelp, Failure> {
     let [verb, option] = words else {
-        return Ok(());
+        return Ok(AfterHelp::RunCompiler);
     };
     let mut command = CommandLine::command();
     command.build();
@@ -122,9 +129,14 @@ pub fn before_compiler(words: &[OsString]) -> Result<(), Failure> {
     match compiler {
         Some(compiler) if option == "--help" => {
             let help = compiler.render_long_help();
-            output::print(&format!("{help}\nThe compiler's own help:\n\n"))
+            output::print(&format!("{help}\nThe compiler's own help:\n\n"))?;
+            Ok(AfterHelp::RunCompiler)
         }
-        _ => Ok(()),
+        Some(compiler) if option == "-h" => {
+            output::print(&compiler.render_help().to_string())?;
+            Ok(AfterHelp::Nothing)
+        }
+        _ => Ok(AfterHelp::RunCompiler),
     }
 }
 

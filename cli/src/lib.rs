@@ -28,6 +28,7 @@ pub use arguments::Verb;
 use arguments::{CommandLine, CompletionsArguments};
 use clap::{CommandFactory, FromArgMatches};
 use failure::{Failure, ERROR};
+use help::AfterHelp;
 use trackway_driver::Language;
 
 /// The program `trackway`.
@@ -36,9 +37,10 @@ pub fn main() -> ExitCode {
     let name = words.next().unwrap_or_default();
     let words: Vec<OsString> = words.collect();
     let done = match compiler_call(&name, &words) {
-        Some((compiler, arguments)) => {
-            help::before_compiler(&words).and_then(|()| compiler.run(arguments.to_vec()))
-        }
+        Some((compiler, arguments)) => help::before_compiler(&words).and_then(|then| match then {
+            AfterHelp::RunCompiler => compiler.run(arguments.to_vec()),
+            AfterHelp::Nothing => Ok(ExitCode::SUCCESS),
+        }),
         None => answer(verb()),
     };
     exit_code(done)

@@ -202,7 +202,7 @@ fn wall_time(seconds: f64) -> String {
     }
 }
 
-/// `prog.trackway: 219 MB of accesses in 0.6 s, nothing dropped`.
+/// `prog.trackway: accesses in 0.6 s, 219 MB in the file, nothing dropped`.
 fn describe(summary: &RecordSummary, options: &RecordOptions, live: bool) -> String {
     let records = content(summary);
     if let Some(samples) = &summary.samples {
@@ -214,12 +214,12 @@ fn describe(summary: &RecordSummary, options: &RecordOptions, live: bool) -> Str
     };
     let windows = in_windows(summary);
     let kept = |place: &dyn std::fmt::Display| {
-        let (size, seconds) = (file_size(summary.stored_bytes), summary.wall_seconds);
-        let records = match records.as_str() {
-            NOTHING => NOTHING.to_owned(),
-            records => format!("{size} of {records}"),
+        let time = wall_time(summary.wall_seconds);
+        let size = match records.as_str() {
+            NOTHING => String::new(),
+            _ => format!(", {} in the file", file_size(summary.stored_bytes)),
         };
-        format!("{place}: {records} in {}{windows}, {dropped}", wall_time(seconds))
+        format!("{place}: {records} in {time}{windows}{size}, {dropped}")
     };
     if let Some(snapshots) = &summary.snapshots {
         return describe_flight(snapshots, &records, options, &kept);
@@ -411,7 +411,7 @@ pub(crate) mod tests {
         summary.raw_bytes = 4096;
         assert_eq!(
             describe(&summary, &options, false),
-            "t: 1.00 KB of accesses and counts of 3 regions in 1 thread in 0 ms, nothing dropped"
+            "t: accesses and counts of 3 regions in 1 thread in 0 ms, 1.00 KB in the file, nothing dropped"
         );
         assert_eq!(
             parts(&summary),

@@ -114,6 +114,9 @@ pub fn percent(share: f64) -> String {
     if per_cent < -100.0 {
         // Worse than twice as bad: how much worse says nothing more.
         "<-100 %".into()
+    } else if per_cent > 1000.0 {
+        // As of a budget of nearly nothing.
+        ">1000 %".into()
     } else if per_cent > 0.0 && per_cent < 0.05 {
         "<0.1 %".into()
     } else if (99.95..100.0).contains(&per_cent) {
@@ -248,6 +251,8 @@ mod tests {
             (0.614, "61.4 %"),
             (0.9999, ">99.9 %"),
             (1.0, "100.0 %"),
+            (10.0, "1000.0 %"),
+            (4_600_009.0, ">1000 %"),
         ] {
             assert_eq!(percent(share), text);
         }

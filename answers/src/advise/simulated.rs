@@ -12,6 +12,7 @@ use trackway_analysis::structures::Structures;
 use trackway_analysis::time::Machine;
 use trackway_analysis::whatif::{what_if, Question};
 use trackway_analysis::Observer;
+use trackway_report::counted;
 use trackway_trace::Trace;
 
 use super::card::{sharing, Card};
@@ -74,7 +75,8 @@ impl Subject<'_> {
             of,
             after: self.on(machine, threads, observer),
             because: format!(
-                "the heap and large blocks would lie in {count} pages of 2 MiB: fewer pages need fewer translations, and fewer first accesses to pages"
+                "the heap and large blocks would lie in {} of 2 MiB: fewer pages need fewer translations, and fewer first accesses to pages",
+                counted(count, "page")
             ),
             unless: "the allocator gives memory back and takes it anew, or memory is short: unused parts of huge pages take room".into(),
             worse: String::new(),

@@ -5,6 +5,7 @@ mod features;
 mod machine;
 mod trial;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -40,6 +41,12 @@ pub struct DoctorArguments {
 pub fn run(arguments: &DoctorArguments) -> Result<ExitCode, Failure> {
     let installation = Installation::locate();
     let mut features = features::all(&ThisMachine::new(&installation)?);
+    for lack in features
+        .iter_mut()
+        .filter_map(|feature| feature.state.as_mut().err())
+    {
+        lack.why = named_within(installation.root(), &lack.why);
+    }
     let main_way = features[0].state.clone();
     let root = installation.root().display();
     let version = env!("CARGO_PKG_VERSION");
@@ -60,6 +67,15 @@ pub fn run(arguments: &DoctorArguments) -> Result<ExitCode, Failure> {
     })
 }
 
+/// The text with paths of the installation from its root on, which the first line of the answer names: whole ones have no
+/// room in a column.
+fn named_within(root: &Path, text: &str) -> String {
+    match root.to_str() {
+        None | Some("") => text.to_owned(),
+        Some(root) => text.replace(&format!("{}/", root.trim_end_matches('/')), ""),
+    }
+}
+
 fn show(answer: String, features: &[Feature], as_json: bool) -> Result<(), Failure> {
     if !as_json {
         let width = output::terminal_style().width;
@@ -72,4 +88,18 @@ fn show(answer: String, features: &[Feature], as_json: bool) -> Result<(), Failu
         tables: vec![feature::table(features)],
     };
     output::print_report(&report, true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_the_installation_are_named_from_its_root() {
+        let why = "/opt/trackway/lib/trackway/dynamorio/launch: not found; see /opt/other";
+        let short = "lib/trackway/dynamorio/launch: not found; see /opt/other";
+        assert_eq!(named_within(Path::new("/opt/trackway"), why), short);
+        assert_eq!(named_within(Path::new("/opt/trackway/"), why), short);
+        assert_eq!(named_within(Path::new(""), why), why);
+    }
 }

@@ -120,6 +120,11 @@ class Terminal(unittest.TestCase):
             self.assertEqual(len(links), len(set(links)), text)
             self.assertTrue(all(line.endswith("// or two arrays with one index") for line in links), text)
 
+    def test_a_compiler_verb_has_our_help(self):
+        done = tools.trackway("cc", "-h")
+        self.assertIn("Usage: trackway cc", done.stdout)
+        self.assertEqual(done.stderr, "")
+
     def test_bookkeeping_comes_with_v(self):
         usual = tools.trackway("report", self.trace).stdout
         self.assertNotIn("chunks decoded", usual)

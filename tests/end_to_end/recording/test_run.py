@@ -59,10 +59,10 @@ class Run(unittest.TestCase):
         lines = done.stdout.splitlines()
         self.assertIn("trace: bank.trackway", lines)
         self.assertTrue(lines[-1].startswith("next:  trackway report bank.trackway"), lines[-1])
-        self.assertRegex(done.stderr, r"bank\.trackway: [0-9.]+ [KM]B of accesses")
+        self.assertRegex(done.stderr, r"bank\.trackway: accesses in .*, [0-9.]+ [KM]B in the file")
         again = self.run_here("./bank")
         self.assertEqual(again.returncode, 2)
-        self.assertIn("replace it with -f", again.stderr)
+        self.assertIn("replace it with --force", again.stderr)
 
     def test_the_last_line_is_for_programs(self):
         done = self.run_here("-f", "-q", "--json", "--machine", "zen3", "--page", "-o", "json.trackway", "./bank")
