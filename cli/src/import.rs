@@ -8,7 +8,7 @@ use trackway_interchange::{
     import, import_perf_data, import_perf_script, is_perf_data, is_perf_script, ImportError, ImportOptions,
     ImportSummary, PerfSummary,
 };
-use trackway_report::{counted, grouped};
+use trackway_report::{counted, grouped, Report, TableBuilder};
 
 use crate::failure::Failure;
 use crate::output;
@@ -46,6 +46,9 @@ pub struct ImportArguments {
     /// Say nothing of what was imported
     #[arg(short, long)]
     pub quiet: bool,
+    /// Print what was imported as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 pub fn run(arguments: ImportArguments) -> Result<ExitCode, Failure> {
@@ -58,16 +61,25 @@ pub fn run(arguments: ImportArguments) -> Result<ExitCode, Failure> {
         }
     }
     let options = ImportOptions {
-        traces: arguments.traces,
-        output: arguments.output,
+        traces: arguments.traces.clone(),
+        output: arguments.output.clone(),
         force: arguments.force,
-        modules: arguments.modules,
+        modules: arguments.modules.clone(),
     };
     let summary = import(&options).map_err(refused)?;
-    if !arguments.quiet {
-        output::print(&text(&summary))?;
+    show(&arguments, &text(&summary), report(&summary))
+}
+
+/// Shows what was imported: the text, or as JSON the report.
+fn show(arguments: &ImportArguments, text: &str, report: Report) -> Result<ExitCode, Failure> {
+    if arguments.json {
+        output::print_report(&report, true)?;
+        return Ok(ExitCode::SUCCESS);
     }
-    warn(&summary);
+    if !arguments.quiet {
+        output::print(text)?;
+    }
+    report.warnings.iter().for_each(output::warn);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -79,34 +91,65 @@ fn import_samples(
     arguments: &ImportArguments,
 ) -> Result<ExitCode, Failure> {
     let summary = import(file, &arguments.output, arguments.force).map_err(refused)?;
-    if !arguments.quiet {
-        let mut text = String::new();
-        for (name, samples) in &summary.events {
-            text += &format!("{name}: {}\n", counted(*samples, "sample"));
-        }
-        text += &format!(
-            "{} bytes, {} with a data address\n",
-            grouped(summary.bytes),
-            counted(summary.addressed, "sample")
-        );
-        output::print(&text)?;
+    show(arguments, &text_of_samples(&summary), report_of_samples(&summary))
+}
+
+/// A line for each event, and one for the trace.
+fn text_of_samples(summary: &PerfSummary) -> String {
+    let mut text = String::new();
+    for (name, samples) in &summary.events {
+        text += &format!("{name}: {}\n", counted(*samples, "sample"));
     }
+    text + &answer_of_samples(summary) + "\n"
+}
+
+fn answer_of_samples(summary: &PerfSummary) -> String {
+    format!(
+        "{} bytes, {} with a data address",
+        grouped(summary.bytes),
+        counted(summary.addressed, "sample")
+    )
+}
+
+fn report_of_samples(summary: &PerfSummary) -> Report {
+    let events: Vec<_> = summary.events.iter().collect();
+    Report {
+        answer: answer_of_samples(summary),
+        warnings: warnings_of_samples(summary),
+        tables: vec![
+            TableBuilder::new("events", "Events", &events)
+                .text("event", |event| event.0.as_str())
+                .count("samples", |event| event.1)
+                .build(),
+            TableBuilder::new("trace", "Trace", &[()])
+                .bytes("bytes", |()| summary.bytes)
+                .count(("addressed", "samples with a data address"), |()| {
+                    summary.addressed
+                })
+                .as_record()
+                .build(),
+        ],
+    }
+}
+
+fn warnings_of_samples(summary: &PerfSummary) -> Vec<String> {
+    let mut warnings = Vec::new();
     if summary.in_kernel > 0 {
-        output::warn(format!(
+        warnings.push(format!(
             "samples in the kernel are left out: {}",
             grouped(summary.in_kernel)
         ));
     }
     if summary.by_processor_bytes > 0 {
-        output::warn(format!(
+        warnings.push(format!(
             "{} that the processor wrote by itself (AUXTRACE: Arm SPE, Intel PT, CoreSight) are left out",
             counted(summary.by_processor_bytes, "byte")
         ));
     }
     if summary.lost > 0 {
-        output::warn(format!("perf lost {}", counted(summary.lost, "sample")));
+        warnings.push(format!("perf lost {}", counted(summary.lost, "sample")));
     }
-    Ok(ExitCode::SUCCESS)
+    warnings
 }
 
 /// A line for each thread, and one for the trace.
@@ -126,30 +169,64 @@ fn text(summary: &ImportSummary) -> String {
             counted(counts.stores, "store"),
         );
     }
+    text + &answer(summary) + "\n"
+}
+
+fn answer(summary: &ImportSummary) -> String {
     let files = match summary.objects {
         0 => String::new(),
         count => format!(" of {}", counted(count, "file")),
     };
-    text + &format!(
-        "{} bytes, {}{files}\n",
+    format!(
+        "{} bytes, {}{files}",
         grouped(summary.bytes),
         counted(summary.blocks, "basic block")
     )
 }
 
-fn warn(summary: &ImportSummary) {
+fn report(summary: &ImportSummary) -> Report {
+    let streams: Vec<_> = summary.threads.iter().enumerate().collect();
+    Report {
+        answer: answer(summary),
+        warnings: warnings(summary),
+        tables: vec![
+            TableBuilder::new("streams", "Streams", &streams)
+                .number("stream", |(stream, _)| *stream)
+                .number("process", |(_, counts)| counts.thread.process)
+                .number("thread", |(_, counts)| counts.thread.thread)
+                .count("instructions", |(_, counts)| counts.instructions)
+                .count(
+                    ("repetitions", "further iterations of repeated ones"),
+                    |(_, counts)| counts.repetitions,
+                )
+                .count("loads", |(_, counts)| counts.loads)
+                .count("stores", |(_, counts)| counts.stores)
+                .build(),
+            TableBuilder::new("trace", "Trace", &[()])
+                .bytes("bytes", |()| summary.bytes)
+                .count(("blocks", "basic blocks"), |()| summary.blocks)
+                .count(("objects", "files"), |()| summary.objects)
+                .as_record()
+                .build(),
+        ],
+    }
+}
+
+fn warnings(summary: &ImportSummary) -> Vec<String> {
+    let mut warnings = Vec::new();
     if summary.hints > 0 {
-        output::warn(format!(
+        warnings.push(format!(
             "prefetches and flushes of caches are left out, as they are no accesses: {}",
             grouped(summary.hints)
         ));
     }
     if summary.unknown_sizes > 0 {
-        output::warn(format!(
+        warnings.push(format!(
             "accesses whose size the trace doesn't say (those of xsave and xrstor) are taken as of 1 byte: {}",
             grouped(summary.unknown_sizes)
         ));
     }
+    warnings
 }
 
 fn refused(error: ImportError) -> Failure {

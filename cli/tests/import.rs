@@ -37,6 +37,22 @@ fn an_imported_trace_is_one_like_any_other() {
                  ones), 26,772 loads, 11,787 stores";
     assert_eq!(imported.lines().next(), Some(first));
 
+    let json = text(&[
+        "import",
+        "-f",
+        "--json",
+        fixture("lz4").to_str().unwrap(),
+        "-o",
+        trace,
+    ]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let stream = &json["tables"][0]["rows"][0];
+    assert_eq!(
+        (&stream["thread"], &stream["loads"]),
+        (&3778.into(), &26_772.into()),
+        "{json}"
+    );
+
     let info = text(&["info", trace]);
     assert!(
         info.contains("Machine code") && info.contains("[anonymous]"),

@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use trackway_report::{Report, TableBuilder};
 use trackway_trace::Trace;
 
 use crate::failure::Failure;
@@ -34,13 +35,17 @@ struct Verdict {
 /// is `oracle: N accesses equal`. Exit status 1 if a rule is broken or an access differs.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  trackway cc --oracle -O2 -o prog prog.c\n  \
-                        trackway record --oracle-dump -- ./prog\n  trackway verify prog.trackway")]
+                        trackway record --oracle-dump -- ./prog\n  trackway verify prog.trackway\n  \
+                        trackway verify --json prog.trackway")]
 pub struct VerifyArguments {
     /// The trace
     pub trace: PathBuf,
     /// Threads to work with [default: all processors]
     #[arg(short = 'j', long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
     #[command(flatten)]
     pub quiet: output::QuietArgument,
 }
@@ -48,20 +53,63 @@ pub struct VerifyArguments {
 pub fn run(arguments: &VerifyArguments) -> Result<ExitCode, Failure> {
     let trace = Trace::open(&arguments.trace)?;
     let threads = arguments.threads.unwrap_or_else(processors::available);
-    soundness::warnings(&trace).iter().for_each(output::warn);
-    let mut passed = show(&invariants::check(&trace, threads))?;
-    if let Some(verdict) = allocations::check(&trace) {
-        passed &= show(&verdict)?;
+    let warnings = soundness::warnings(&trace);
+    if !arguments.json {
+        warnings.iter().for_each(output::warn);
     }
-    passed &= show(&oracle::check(&trace)?)?;
-    Ok(if passed {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::from(CHECK_FAILED)
-    })
+    let mut verdicts = Vec::new();
+    let mut found = |check: &'static str, verdict: Verdict| {
+        if !arguments.json {
+            show(&verdict)?;
+        }
+        verdicts.push((check, verdict));
+        Ok::<(), Failure>(())
+    };
+    found("invariants", invariants::check(&trace, threads))?;
+    if let Some(verdict) = allocations::check(&trace) {
+        found("allocations", verdict)?;
+    }
+    found("oracle", oracle::check(&trace)?)?;
+    if arguments.json {
+        output::print_report(&report(&verdicts, warnings), true)?;
+    }
+    Ok(
+        match verdicts.iter().all(|(_, verdict)| verdict.findings.is_empty()) {
+            true => ExitCode::SUCCESS,
+            false => ExitCode::from(CHECK_FAILED),
+        },
+    )
 }
 
-fn show(verdict: &Verdict) -> Result<bool, Failure> {
+/// The verdicts for programs, with all findings.
+fn report(verdicts: &[(&'static str, Verdict)], warnings: Vec<String>) -> Report {
+    let summaries: Vec<&str> = verdicts
+        .iter()
+        .map(|(_, verdict)| verdict.summary.as_str())
+        .collect();
+    let findings: Vec<(&str, &String)> = verdicts
+        .iter()
+        .flat_map(|(check, verdict)| verdict.findings.iter().map(move |finding| (*check, finding)))
+        .collect();
+    Report {
+        answer: summaries.join("; "),
+        warnings,
+        tables: vec![
+            TableBuilder::new("checks", "Checks", verdicts)
+                .text("check", |row| row.0)
+                .yes_or_no("holds", |row| row.1.findings.is_empty())
+                .count("findings", |row| row.1.findings.len())
+                .text("summary", |row| row.1.summary.clone())
+                .build(),
+            TableBuilder::new("findings", "Findings", &findings)
+                .text("check", |row| row.0)
+                .text("finding", |row| row.1)
+                .build(),
+        ],
+    }
+}
+
+fn show(verdict: &Verdict) -> Result<(), Failure> {
     let mut text = String::new();
     for finding in verdict.findings.iter().take(SHOWN) {
         text += finding;
@@ -72,6 +120,37 @@ fn show(verdict: &Verdict) -> Result<bool, Failure> {
     }
     text += &verdict.summary;
     text.push('\n');
-    output::print(&text)?;
-    Ok(verdict.findings.is_empty())
+    output::print(&text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_get_each_check_and_all_findings() {
+        let verdict = |findings: usize, summary: &str| Verdict {
+            findings: vec!["broken".to_owned(); findings],
+            summary: summary.to_owned(),
+        };
+        let verdicts = [
+            ("invariants", verdict(0, "hold")),
+            ("oracle", verdict(SHOWN + 5, "differs")),
+        ];
+        let report = report(&verdicts, vec!["a gap".into()]);
+        assert_eq!(
+            (report.answer.as_str(), report.warnings.len()),
+            ("hold; differs", 1)
+        );
+        let checks = report.table("checks").unwrap();
+        assert_eq!(
+            [0, 1].map(|row| checks.text("holds", row).unwrap()),
+            ["yes", "no"]
+        );
+        let findings = report.table("findings").unwrap();
+        assert_eq!(
+            (findings.row_count(), findings.text("check", 0)),
+            (SHOWN + 5, Some("oracle"))
+        );
+    }
 }

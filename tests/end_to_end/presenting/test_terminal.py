@@ -37,7 +37,7 @@ TABLES = {
     *("map", "memory", "allocations", "samples", "objects", "last", "diff", "check", "view", "query", "calibrate"),
 }
 # What prints something else that programs may read: lines, a list of what the machine lacks, or of kept answers.
-LISTS = {"info", "dump", "doctor", "answers"}
+LISTS = {"info", "dump", "doctor", "answers", "verify", "import"}
 OPTIONS = {
     "--top": TABLES,
     "--json": TABLES | LISTS,
@@ -124,6 +124,12 @@ class Terminal(unittest.TestCase):
         done = tools.trackway("cc", "-h")
         self.assertIn("Usage: trackway cc", done.stdout)
         self.assertEqual(done.stderr, "")
+
+    def test_verify_answers_programs(self):
+        report = json.loads(tools.trackway("verify", "--json", self.trace).stdout)
+        checks = next(table["rows"] for table in report["tables"] if table["name"] == "checks")
+        self.assertEqual([row["check"] for row in checks][0], "invariants")
+        self.assertEqual({row["holds"] for row in checks}, {"yes"})
 
     def test_bookkeeping_comes_with_v(self):
         usual = tools.trackway("report", self.trace).stdout
