@@ -34,6 +34,19 @@ def page_of_accounts():
     return tools.once("page of the accounts", make)
 
 
+def page_of_comparison():
+    """A page about the second of two traces, which compares them."""
+
+    def make():
+        folder = tools.folder()
+        atexit.register(folder.cleanup)
+        after = recorded(folder.name, "kvstore", "30000")
+        tools.trackway("view", "-q", "--look", "0", shared_page(), after)
+        return after
+
+    return tools.once("page of a comparison", make)
+
+
 def page_data(*arguments):
     data = json.loads(tools.trackway("view", "--json", "-q", *arguments).stdout)
     return {part["name"]: part for part in data["parts"]}
@@ -489,11 +502,7 @@ class Flame(Investigation):
 
 class Comparison(Investigation):
     def test_two_traces_are_compared_as_by_diff(self):
-        folder = tools.folder()
-        self.addCleanup(folder.cleanup)
-        before = shared_page()
-        after = recorded(folder.name, "kvstore", "30000")
-        tools.trackway("view", "-q", "--look", "0", before, after)
+        before, after = shared_page(), page_of_comparison()
         said = json.loads(tools.trackway("diff", "--json", "--by", "field", before, after).stdout)
         expected = table(said, "fields_l2_misses")["rows"]
         self.open(after)
@@ -509,15 +518,16 @@ class Comparison(Investigation):
 
 
 class Accessibility(Investigation):
-    """axe-core finds nothing serious, in both schemes, on the page and on the view of a field."""
+    """axe-core finds nothing serious, in both schemes and on a phone, on pages and on the view of a field."""
 
     def test_axe_finds_nothing_serious(self):
         if not AXE.exists():
             self.skipTest("axe-core is missing: make linters installs it")
         axe = AXE.read_text()
-        for scheme in ("light", "dark"):
-            self.browser.appear(1400, 1000, scheme)
-            for trace, fragment in ((shared_page(), ""), (shared_page(), "#field=slot.key"), (page_of_accounts(), "#overview")):
+        pages = (shared_page(), ""), (shared_page(), "#field=slot.key"), (page_of_accounts(), "#overview"), (page_of_comparison(), "")
+        for width, scheme in ((1400, "light"), (1400, "dark"), (390, "light")):
+            self.browser.appear(width, 1000, scheme)
+            for trace, fragment in pages:
                 self.open(trace, fragment)
                 self.browser.evaluate("document.querySelectorAll('details').forEach(found => { found.open = true; })")
                 self.frame()
@@ -526,4 +536,4 @@ class Accessibility(Investigation):
                     "axe.run().then(({ violations }) => violations.filter(({ impact }) => ['serious', 'critical'].includes(impact))"
                     ".map(({ id, nodes }) => [id, nodes.slice(0, 3).map(({ html }) => html.slice(0, 200))]))"
                 )
-                self.assertEqual(found, [], (scheme, fragment))
+                self.assertEqual(found, [], (width, scheme, trace, fragment))

@@ -126,7 +126,7 @@ const Cards = (() => {
           Dom.element('dd', {}, Dom.element('code', {}, Texts.visible(detail.next))),
         ]),
         definition?.rows.some(([line]) => line !== null)
-          ? Dom.details('The lines to write', () => Dom.element('pre', { class: 'code' }, definition.rows.map(([line]) => Texts.visibleSource(line)).join('\n')))
+          ? Dom.details('The lines to write', () => Dom.element('pre', { class: 'code', tabindex: '0', role: 'region', 'aria-label': `Lines to write for ${Texts.visible(of)}` }, definition.rows.map(([line]) => Texts.visibleSource(line)).join('\n')))
           : null,
       ),
     );

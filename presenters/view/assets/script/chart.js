@@ -37,6 +37,13 @@ const Chart = (() => {
       Dom.svg('text', { x, y, class: 'axis-title middle', transform: turned ? `rotate(-90 ${x} ${y})` : null }, text),
     );
 
+  /**
+   * A drawing that a narrow window scrolls, also by keys: nothing within it can be focused.
+   * @type {(name: string, ...content: Child[]) => HTMLElement}
+   */
+  const scrolled = (name, ...content) =>
+    Dom.element('div', { class: 'drawing', tabindex: '0', role: 'region', 'aria-label': `Drawing: ${Texts.visible(name)}` }, content);
+
   /** A line of text that says what is under the cursor, to eyes and to screen readers. */
   const readout = () => Dom.element('p', { class: 'readout', role: 'status' }, '');
 
@@ -113,5 +120,5 @@ const Chart = (() => {
       content,
     );
 
-  return { figure, ticks, axisTitles, readout, onArrows, onZoomKeys, clamp, more, section };
+  return { figure, scrolled, ticks, axisTitles, readout, onArrows, onZoomKeys, clamp, more, section };
 })();

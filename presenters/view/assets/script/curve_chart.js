@@ -150,7 +150,7 @@ const CurveChart = (() => {
   const create = (table) => {
     const all = curves(table);
     if (all.length === 0) return null;
-    const drawing = Dom.element('div', { class: 'drawing' });
+    const drawing = Chart.scrolled(table.title);
     const redraw = () => drawing.replaceChildren(draw(all));
     redraw();
     const caption = 'Share of accesses that miss in a cache of each size; vertical lines are the levels of the cache model.';

@@ -140,7 +140,7 @@ const LayoutChart = (() => {
       'section',
       { class: 'type-layout', 'aria-label': name },
       Dom.element('h3', {}, Entity.link('type', type, Names.short(name), name)),
-      Chart.figure(draw(name, fields, lineBytes), caption(fields), [own]),
+      Chart.figure(Chart.scrolled(`${name} in cache lines`, draw(name, fields, lineBytes)), caption(fields), [own]),
     );
   };
 

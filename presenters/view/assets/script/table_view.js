@@ -32,9 +32,12 @@ const TableView = (() => {
     if (name.endsWith('_us') && (isWhole || unit === 'rate')) return 1000;
     return isWhole && (name.endsWith('_ns') || title.endsWith(UNITS_OF_TIME[0])) ? 1 : 0;
   };
-  /** @type {(column: Column) => string} */
+  /**
+   * A head that is empty where values say enough still needs a name here: it is a button.
+   * @type {(column: Column) => string}
+   */
   const titleOf = (column) => {
-    if (timeUnit(column) === 0) return Texts.visible(column.title);
+    if (timeUnit(column) === 0) return Texts.visible(column.title || column.name.replaceAll('_', ' '));
     if (column.title === 'ns' || column.title === 'us') return 'time';
     return Texts.visible(UNITS_OF_TIME.reduce((title, unit) => title.replace(unit, ''), column.title));
   };
