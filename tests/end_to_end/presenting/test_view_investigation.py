@@ -81,6 +81,13 @@ class Investigation(unittest.TestCase):
     def frame(self):
         self.browser.evaluate("new Promise(requestAnimationFrame)")
 
+    def settle(self):
+        """Waits for what the page does after a change of its address."""
+        self.browser.evaluate("new Promise(done => setTimeout(done, 200))")
+
+    def top(self, selector):
+        return self.browser.evaluate(f"document.querySelector({selector!r}).getBoundingClientRect().top")
+
 
 class Cards(Investigation):
     def test_cards_are_those_of_advise(self):
@@ -244,6 +251,23 @@ class Views(Investigation):
         self.assertEqual(sum(int(row[2].replace(",", "")) for row in memory), sum(expected.values()))
         self.assertGreater(len(self.texts("#entity .flame .frame")), 2)
 
+    def test_marked_memory_is_in_sight(self):
+        self.open(page_of_accounts(), "#field=account.balance")
+        self.browser.click("#entity button", "Mark its memory on the map")
+        self.settle()
+        self.assertEqual(self.browser.evaluate("location.hash"), "#part-map")
+        self.assertTrue(0 <= self.top("#part-map") < 300, self.top("#part-map"))
+        self.browser.evaluate("history.back()")
+        self.settle()
+        self.assertEqual(self.texts("#entity h2"), ["Field account.balance"])
+
+    def test_a_line_leads_from_its_view_to_the_source(self):
+        self.open(self.trace, "#field=slot.key&threads=2")
+        self.browser.click("#entity td a")
+        self.settle()
+        self.assertRegex(self.browser.evaluate("document.activeElement.id"), r"^source-\d+-\d+$")
+        self.assertTrue(0 <= self.top(":focus") < 1000, self.top(":focus"))
+
     def test_an_unknown_name_says_so(self):
         self.open(self.trace, "#field=nothing.like_it")
         self.assertIn("holds no accesses of that name", self.texts("#entity")[0])
@@ -339,6 +363,40 @@ class Choice(Investigation):
         self.assertIn("thread 2", self.texts(".selection summary")[0])
         notes = self.texts("#part-layout .whole-note")
         self.assertIn(f"trackway layout --thread 2 {shared_page()}", notes[0])
+
+    def test_a_choice_without_accesses_says_so(self):
+        moments = objects(table(page_data(self.trace)["places"], "place_moments"))
+        active = {(row["stream"], row["bin"]) for row in moments}
+        streams, bins = ({moment[at] for moment in active} for at in (0, 1))
+        stream, bin_ = next(found for found in itertools.product(sorted(streams), sorted(bins)) if found not in active)
+        self.open(self.trace, f"#misses&time={bin_}-{bin_}&threads={stream}")
+        for part in ("#misses", "#source", ".selection summary", "#flame figcaption"):
+            self.assertRegex(self.texts(part)[0], "(hold|holds) no accesses", part)
+        self.assertEqual(self.texts("#misses table, #source table"), [])
+        self.browser.evaluate("document.querySelector('.selection > button').click()")
+        self.assertEqual(len(self.texts("#misses table, #source table")), 2)
+
+    def test_each_part_obeys_the_choice_or_says_what_it_shows(self):
+        self.open(self.trace, "#misses&time=3-9&threads=2")
+        self.assertIn("of all threads", self.texts("#part-map > .whole-note")[0])
+        self.assertEqual(self.texts("#activity svg .end"), ["thread 2"])
+        axis = objects(table(page_data(self.trace)["places"], "moment_axis"))[0]
+        marked, whole = self.browser.evaluate(
+            "[document.querySelector('#activity .chosen').width.baseVal.value,"
+            " document.querySelector('#activity svg').viewBox.baseVal.width - 76]"
+        )
+        activity = objects(table(page_data(self.trace)["activity"], "activity_axis"))[0]
+        length = activity["bins"] * activity["bin_ns"]
+        self.assertAlmostEqual(marked / whole, 7 * axis["bin_ns"] / length, delta=0.01)
+        summed = {"misses", "source", "flame", "audit", "terms"}
+        silent = self.browser.evaluate(
+            "[...document.querySelectorAll('main > section:not(#entity)')]"
+            ".filter(part => ![...part.querySelectorAll('.whole-note')].some(note => note.checkVisibility())).map(part => part.id)"
+        )
+        self.assertEqual(set(silent), summed)
+        self.browser.evaluate("document.querySelector('.selection > button').click()")
+        self.assertGreater(len(self.texts("#activity svg .end")), 1)
+        self.assertEqual(self.texts("#activity .chosen"), [])
 
     def test_places_that_the_page_has_no_room_for_are_told(self):
         def cut(data):

@@ -49,17 +49,21 @@ const ActivityChart = (() => {
       return [Dom.svg('rect', box, Dom.svg('title', {}, words))];
     });
 
+  /** @type {(rows: Row[]) => number} */
+  const largestOf = (rows) => Math.max(1, ...rows.flatMap(({ counts }) => [...counts.values()]));
+
   class Activity {
     /**
-     * @param {Table<ActivityStep>} table
+     * @param {Row[]} rows
+     * @param {number} largest What the highest step stands for.
      * @param {ActivityAxis} axis
      * @param {Gap[]} gaps
      */
-    constructor(table, axis, gaps) {
+    constructor(rows, largest, axis, gaps) {
       this.axis = axis;
       this.gaps = gaps;
-      this.rows = streams(table, gaps);
-      this.largest = Math.max(1, ...this.rows.flatMap(({ counts }) => [...counts.values()]));
+      this.rows = rows;
+      this.largest = largest;
       this.firstNs = axis.first_us * 1000;
       this.cursor = { bin: 0, row: 0 };
       this.readout = Chart.readout();
@@ -90,12 +94,22 @@ const ActivityChart = (() => {
           Dom.svg('path', { d: outline(counts, this.axis.bins, this.largest, TOP + row * ROW), class: 'area' }),
         ]),
         drawGaps(this.gaps, this.rows, (time) => this.x(time)),
+        this.chosenTime(height),
         this.line,
         Chart.axisTitles([[title, (LEFT + WIDTH) / 2, height + BOTTOM - 6]]),
       );
       svg.addEventListener('pointermove', (event) => this.point(event));
       Chart.onArrows(svg, (dx, dy) => this.move(this.cursor.bin + dx, this.cursor.row + dy));
       return svg;
+    }
+
+    /**
+     * The chosen part of the time, over all rows.
+     * @param {number} height
+     */
+    chosenTime(height) {
+      const [from, to] = Chosen.times().map((time) => this.x(time));
+      return Chosen.isAllTime() ? null : Dom.svg('rect', { x: from, y: TOP, width: Math.max(to - from, 1), height: height - TOP, class: 'chosen' });
     }
 
     /** @param {PointerEvent} event */
@@ -129,12 +143,27 @@ const ActivityChart = (() => {
   const create = (table, axisTable, gaps) => {
     const axis = axisTable?.record();
     if (table.rows.length === 0 || !axisTable || !axis) return null;
-    const activity = new Activity(table, axis, gaps?.objects() ?? []);
-    const caption = `All rows have the same scale: the highest step is ${Numbers.grouped(activity.largest)} accesses in ${Numbers.duration(axis.bin_ns)}. Between two times that the trace knows, accesses are taken as evenly spread. Dashed boxes: records are missing.`;
+    const found = gaps?.objects() ?? [];
+    const rows = streams(table, found);
+    const largest = largestOf(rows);
+    const place = Dom.element('div', {});
+    const draw = () => {
+      const chosen = rows.filter(({ stream }) => Chosen.holdsStream(stream));
+      const activity = chosen.length > 0 ? new Activity(chosen, largest, axis, found) : null;
+      const none = `The chosen threads are none of the ${rows.length} that are drawn: those with the most accesses.`;
+      place.replaceChildren(
+        ...(activity ? [Dom.element('div', { class: 'drawing' }, activity.svg), activity.readout] : [Dom.element('p', { class: 'status' }, none)]),
+      );
+    };
+    draw();
+    Chosen.onChange(draw, place);
+    const caption = `All rows have the same scale: the highest step is ${Numbers.grouped(largest)} accesses in ${Numbers.duration(axis.bin_ns)}. Between two times that the trace knows, accesses are taken as evenly spread. Dashed boxes: records are missing.`;
     const tables = [table, axisTable, ...(gaps ? [gaps] : [])];
-    const scroll = Dom.element('div', { class: 'drawing' }, activity.svg);
-    return Chart.figure(Dom.element('div', {}, scroll, activity.readout), caption, tables);
+    return Chart.figure(place, caption, tables);
   };
 
-  return { create };
+  /** What it shows of the chosen time and threads. */
+  const remark = () => 'The drawing has the chosen threads alone, and marks the chosen time. The tables are of the whole trace.';
+
+  return { create, remark };
 })();

@@ -11,7 +11,10 @@ const Chosen = (() => {
   let listeners = [];
 
   /** @type {() => boolean} */
-  const isAll = () => chosen.first <= 0 && chosen.last >= bins - 1 && chosen.streams === null;
+  const isAllTime = () => chosen.first <= 0 && chosen.last >= bins - 1;
+
+  /** @type {() => boolean} */
+  const isAll = () => isAllTime() && chosen.streams === null;
 
   /** @type {(next: Partial<Range>) => void} */
   const choose = (next) => {
@@ -37,9 +40,11 @@ const Chosen = (() => {
     listeners.push({ listen, of, wasShown: false });
   };
 
+  /** @type {(stream: number) => boolean} */
+  const holdsStream = (stream) => chosen.streams === null || chosen.streams.includes(stream);
+
   /** @type {(stream: number, bin: number) => boolean} */
-  const holds = (stream, bin) =>
-    bin >= chosen.first && bin <= chosen.last && (chosen.streams === null || chosen.streams.includes(stream));
+  const holds = (stream, bin) => bin >= chosen.first && bin <= chosen.last && holdsStream(stream);
 
   /**
    * From and to, in nanoseconds since the beginning of the recording.
@@ -87,5 +92,5 @@ const Chosen = (() => {
   /** @type {() => Range} */
   const now = () => chosen;
 
-  return { bins, axis, now, isAll, choose, clear, onChange, holds, times, options, parameters, restore };
+  return { bins, axis, now, isAll, isAllTime, choose, clear, onChange, holds, holdsStream, times, options, parameters, restore };
 })();

@@ -26,22 +26,29 @@ const ChosenBar = (() => {
   };
 
   /**
-   * Says of a part that can't be summed anew that it shows all.
-   * @type {(verb?: string) => HTMLElement}
+   * Says, while something is chosen, what a part shows of it, and which verb can be asked for the rest, if one can.
+   * @type {(text: () => string, verb: string | null) => HTMLElement}
    */
-  const wholeNote = (verb = 'report') => {
-    const note = Dom.element('p', { class: 'whole-note' });
+  const note = (text, verb) => {
+    const made = Dom.element('p', { class: 'whole-note' });
     const tell = () => {
-      note.hidden = Chosen.isAll();
-      note.replaceChildren(
-        'This part shows the whole trace, whatever time and threads are chosen. Of the chosen ones: ',
-        Dom.element('code', {}, `trackway ${verb} ${Chosen.options()} ${Data.trace}`),
-      );
+      made.hidden = Chosen.isAll();
+      const command = verb === null ? [] : [' Of the chosen ones: ', Dom.element('code', {}, `trackway ${verb} ${Chosen.options()} ${Data.trace}`)];
+      made.replaceChildren(text(), ...command);
     };
     tell();
-    Chosen.onChange(tell, note);
-    return note;
+    Chosen.onChange(tell, made);
+    return made;
   };
+
+  /**
+   * Of a part that can't be summed anew.
+   * @type {(verb?: string | null) => HTMLElement}
+   */
+  const wholeNote = (verb = 'report') => note(() => 'This part shows the whole trace, whatever time and threads are chosen.', verb);
+
+  /** Instead of numbers, where the choice leaves none. */
+  const emptyNote = (of = '') => Dom.element('p', { class: 'status' }, `The chosen time and threads hold no accesses${of}.`);
 
   /** @type {() => string} */
   const words = () => {
@@ -50,7 +57,9 @@ const ChosenBar = (() => {
     const time = `${Numbers.duration(from)} to ${Numbers.duration(to)}`;
     const of = streams === null ? 'all threads' : `thread ${streams.join(', ')}`;
     const lack = Places.isCut ? ' They lack the least accessed places, for which this page has no room.' : '';
-    return Chosen.isAll() ? 'All of the recording, all threads.' : `Chosen: ${time}, ${of}. Tables of offenders, source, paths of calls and single views are sums of this part.${lack}`;
+    if (Chosen.isAll()) return 'All of the recording, all threads.';
+    if (Places.isNothing()) return `Chosen: ${time}, ${of}. This part holds no accesses.`;
+    return `Chosen: ${time}, ${of}. Tables of offenders, source, paths of calls and single views are sums of this part.${lack}`;
   };
 
   /** None if the page holds no places, or nothing could be chosen. */
@@ -75,5 +84,5 @@ const ChosenBar = (() => {
     );
   };
 
-  return { create, wholeNote };
+  return { create, wholeNote, note, emptyNote };
 })();

@@ -163,9 +163,8 @@ const Entity = (() => {
     const found = MapChart.rowsOf((name) => names.includes(name));
     if (found === 0) return null;
     return Dom.button(`Mark its memory on the map (${Numbers.grouped(found)} rows)`, () => {
-      Router.leave();
+      Router.leave('part-map');
       MapChart.mark(names);
-      document.getElementById('part-map')?.scrollIntoView();
     });
   };
 
@@ -181,10 +180,11 @@ const Entity = (() => {
     const own = counts[Places.ranking];
     const memory = memoryOf(kind, name);
     const others = /** @type {const} */ (['field', 'variable', 'type', 'function']).filter((key) => key !== kind);
+    const isNothing = counts.every((count) => count === 0);
     return [
       tiles(counts, Places.sum(Places.all)),
       block('Over time', overTime(places)),
-      TableView.create(linesTable(Places.grouped('line', places), own)),
+      isNothing ? ChosenBar.emptyNote(' by that name') : TableView.create(linesTable(Places.grouped('line', places), own)),
       others.map((key) => {
         const groups = Places.grouped(key, places);
         const isNew = groups.some((group) => group.name !== name && group.name !== '');

@@ -340,6 +340,7 @@ const FlameChart = (() => {
           ? 'No calls were recorded: each frame is a function, and below it what was inlined into it.'
           : 'Paths of calls were not recorded: each frame is a function, and below it stand its lines.';
       const parts = [
+        this.root.counts.every((count) => count === 0) ? 'The chosen time and threads hold no accesses.' : '',
         what,
         `Dashed frames were inlined; the last ones are lines of source. Frames of less than ${Numbers.percent(LEAST)} are left out, and recursion is one frame.`,
         hasCycles && this.wanted !== null ? 'Cycles are only known by function, not of this part.' : '',

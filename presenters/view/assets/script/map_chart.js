@@ -159,7 +159,7 @@ const MapChart = (() => {
       Chosen.onChange(() => this.showSelection());
     }
 
-    /** The chosen time; threads are not told apart. */
+    /** The chosen time; `remark` says that threads are not told apart. */
     showSelection() {
       const level = this.levels[this.levels.length - 1];
       const length = level.time_bins * level.bin_ns;
@@ -528,6 +528,12 @@ const MapChart = (() => {
     return made.element();
   };
 
+  /** What it shows of the chosen time and threads. */
+  const remark = () => {
+    const threads = Chosen.now().streams === null ? '' : ', of all threads: it doesn’t tell them apart';
+    return `The map shows the chosen time${threads}. The tables are of the whole trace.`;
+  };
+
   /** The map of the page, if there is one. @type {Map2D | null} */
   let drawn = null;
 
@@ -565,5 +571,5 @@ const MapChart = (() => {
     drawn.draw();
   };
 
-  return { COLUMNS, COMPANIONS: [TIMES, ADDRESSES], create, rowsOf, mark };
+  return { COLUMNS, COMPANIONS: [TIMES, ADDRESSES], create, remark, rowsOf, mark };
 })();

@@ -62,6 +62,7 @@ const Offenders = (() => {
     const key = KEYS[table.name];
     if (Chosen.isAll() || Places.all.length === 0) return TableView.create(table);
     if (!key) return [ChosenBar.wholeNote(), TableView.create(table)];
+    if (Places.isNothing()) return ChosenBar.emptyNote();
     const own = Places.sum(Places.all)[Places.ranking];
     return TableView.create(Entity.asTable(key, `${table.title.split(',')[0]}, of the chosen time and threads`, Places.grouped(key), own));
   };

@@ -105,6 +105,9 @@ const Places = (() => {
     return total;
   };
 
+  /** Whether the chosen time and threads hold no access at all. */
+  const isNothing = () => all.length > 0 && sum(all).every((count) => count === 0);
+
   /** Position of the measure by which the page ranks. */
   const ranking = Math.max(0, measures.findIndex(({ name }) => name === Data.page.rank_by));
 
@@ -154,5 +157,5 @@ const Places = (() => {
   /** All threads with a place, in order. */
   const streams = [...new Set((moments?.rows ?? []).map((row) => Number(row[1])))].sort((a, b) => a - b);
 
-  return { measures, ranking, all, by, has, isKey, sum, grouped, overTime, isCut, streams, zero, add, countsOf };
+  return { measures, ranking, all, by, has, isKey, sum, isNothing, grouped, overTime, isCut, streams, zero, add, countsOf };
 })();

@@ -58,11 +58,18 @@ const Router = (() => {
     if (location.hash) follow();
   };
 
-  /** Back to all sections. */
-  const leave = () => {
-    if (!entity()) return;
-    location.hash = new URLSearchParams(Chosen.parameters()).toString() || 'overview';
-    Entity.show(null);
+  /**
+   * Back to all sections, at one of them.
+   * @type {(target?: string) => void}
+   */
+  const leave = (target = 'overview') => {
+    if (entity()) {
+      const chosen = new URLSearchParams(Chosen.parameters()).toString();
+      // A new hash would scroll once more, and that after a caller which goes on to a place within the section.
+      history.pushState(null, '', `#${[target, chosen].filter(Boolean).join('&')}`);
+      Entity.show(null);
+      document.getElementById(target)?.scrollIntoView();
+    }
   };
 
   return { fragment, start, leave };

@@ -2,7 +2,8 @@
 const Sections = (() => {
   const activity = () => {
     const table = Data.table('activity', 'activity');
-    return table ? ActivityChart.create(table, Data.table('activity', 'activity_axis'), Data.table('activity', 'gaps')) : null;
+    const chart = table && ActivityChart.create(table, Data.table('activity', 'activity_axis'), Data.table('activity', 'gaps'));
+    return chart ? [ChosenBar.note(ActivityChart.remark, null), chart] : null;
   };
 
   /** @type {(verb: string, content: Child) => Child} */
@@ -11,11 +12,23 @@ const Sections = (() => {
   /** Two traces: what changed from the first to the second, of which the other parts are. */
   const comparison = () => {
     const part = Data.part('comparison');
-    return part ? PartView.create(part) : null;
+    return part ? [ChosenBar.wholeNote(null), PartView.create(part)] : null;
   };
 
-  /** Parts that can't be summed anew, with the verb that can be asked. */
+  /** The verbs that parts which can't be summed anew can be asked by. */
   const VERBS = /** @type {Record<string, string>} */ ({ layout: 'layout', reuse: 'reuse', memory: 'memory' });
+
+  /** What a part shows of the chosen time and threads. @type {(name: string) => Child} */
+  const noteOf = (name) => (name === 'map' ? ChosenBar.note(MapChart.remark, 'map') : ChosenBar.wholeNote(VERBS[name] ?? null));
+
+  /** @type {(part: Part) => Child} */
+  const withItsNote = (part) => {
+    const content = PartView.create(part);
+    return isEmpty(content) ? null : [noteOf(part.name), content];
+  };
+
+  /** @type {(content: Child) => boolean} */
+  const isEmpty = (content) => Dom.nodesOf(content).length === 0;
 
   /** Of programs that count: what their source is read for. */
   const COUNTED = ['series', 'regions'];
@@ -29,7 +42,7 @@ const Sections = (() => {
       .map((part) => ({
         id: `part-${part.name.replace(/[^a-z0-9]/g, '-')}`,
         title: part.title,
-        make: () => [VERBS[part.name] ? ChosenBar.wholeNote(VERBS[part.name]) : null, PartView.create(part)],
+        make: () => withItsNote(part),
       }));
 
   /** @type {() => PageSection[]} */
@@ -46,9 +59,6 @@ const Sections = (() => {
     { id: 'audit', title: 'Audit', make: Audit.create },
     { id: 'terms', title: 'Terms', make: Terms.create },
   ];
-
-  /** @type {(content: Child) => boolean} */
-  const isEmpty = (content) => Dom.nodesOf(content).length === 0;
 
   /** @type {(id: string, title: string, content: Child) => HTMLElement} */
   const section = (id, title, content) =>

@@ -75,14 +75,13 @@ const SourceView = (() => {
    * The numbers of the chosen time and threads instead; those of other tables can't be summed anew.
    * @type {() => ShownCosts | null}
    */
-  const selectedCosts = () => (Chosen.isAll() ? null : placesCosts('the chosen time and threads'));
+  const selectedCosts = () => (Chosen.isAll() || Places.all.length === 0 ? null : placesCosts('the chosen time and threads'));
 
   /**
    * Numbers of places beside their lines.
-   * @type {(title: string) => ShownCosts | null}
+   * @type {(title: string) => ShownCosts}
    */
   const placesCosts = (title) => {
-    if (Places.all.length === 0) return null;
     const total = Places.sum(Places.all)[Places.ranking] || 1;
     /** @type {Map<string, FileCosts>} */
     const files = new Map();
@@ -98,12 +97,12 @@ const SourceView = (() => {
       found.share += share;
     }
     const columns = [...Places.measures, /** @type {Column} */ ({ name: 'share', title: 'share', unit: 'share' })];
-    return files.size > 0 ? { title, columns, files } : null;
+    return { title, columns, files };
   };
 
   // Lines of samples have no column of their text.
-  const ofPlaces = costs.length === 0 ? placesCosts('places') : null;
-  if (ofPlaces) costs.push(ofPlaces);
+  const ofPlaces = costs.length === 0 ? [placesCosts('places')] : [];
+  costs.push(...ofPlaces.filter(({ files }) => files.size > 0));
 
   /** What stands beside the source now. */
   let shown = costs[0];
@@ -176,10 +175,10 @@ const SourceView = (() => {
   };
 
   /**
-   * Rows of the table's body; stretches without numbers give way to a button.
-   * @type {(file: string, columns: Column[]) => HTMLElement[]}
+   * Rows of the table's body; stretches without numbers give way to a button, but around the wanted line.
+   * @type {(file: string, columns: Column[], wanted: number) => HTMLElement[]}
    */
-  const bodyRows = (file, columns) => {
+  const bodyRows = (file, columns, wanted) => {
     const rows = shown.files.get(file)?.rows ?? new Map();
     /** @type {HTMLElement[]} */
     const made = [];
@@ -201,7 +200,7 @@ const SourceView = (() => {
       if (line === null) {
         fold();
         made.push(Dom.element('tr', { class: 'fold' }, Dom.element('td', { colspan: columns.length + 2 }, '…')));
-      } else if (isNear(line.number, rows)) {
+      } else if (isNear(line.number, rows) || Math.abs(line.number - wanted) <= CONTEXT) {
         fold();
         made.push(lineRow(file, line.number, line.text, rows.get(line.number) ?? null, columns));
       } else {
@@ -212,8 +211,8 @@ const SourceView = (() => {
     return made;
   };
 
-  /** @type {(file: string) => HTMLElement} */
-  const fileTable = (file) => {
+  /** @type {(file: string, wanted: number) => HTMLElement} */
+  const fileTable = (file, wanted) => {
     const { columns } = shown;
     const name = Texts.visible(file);
     const table = Dom.element(
@@ -231,7 +230,7 @@ const SourceView = (() => {
           Dom.element('th', { scope: 'col' }, 'source'),
         ),
       ),
-      Dom.element('tbody', {}, bodyRows(file, columns)),
+      Dom.element('tbody', {}, bodyRows(file, columns, wanted)),
     );
     return Dom.element('div', { class: 'scroll tall', tabindex: '0', role: 'region', 'aria-label': `Source of ${name}` }, table);
   };
@@ -250,20 +249,27 @@ const SourceView = (() => {
     if (costs.length === 0) return Data.part('samples') && !Data.part('misses') ? unquoted() : null;
     const place = Dom.element('div', { class: 'source-place' });
     const select = Dom.element('select');
-    /** @type {(file: string) => void} */
-    const open = (file) => {
+    /** @type {(entry: [string, FileCosts]) => HTMLElement} */
+    const option = ([file, { share }]) =>
+      Dom.element('option', { value: file }, `${Texts.visible(file)} (${Numbers.percent(share)})`);
+    /**
+     * A file that costs nothing in the chosen time and threads can still be looked at.
+     * @type {(file: string, wanted?: number) => void}
+     */
+    const open = (file, wanted = -Infinity) => {
+      if (![...select.options].some(({ value }) => value === file)) select.append(option([file, { rows: new Map(), share: 0 }]));
+      select.disabled = false;
       select.value = file;
-      place.replaceChildren(fileTable(file));
+      place.replaceChildren(fileTable(file, wanted));
     };
     /** @type {(chosen: ShownCosts) => void} */
     const choose = (chosen) => {
       shown = chosen;
       const ranked = [...shown.files].sort(([, a], [, b]) => b.share - a.share);
-      /** @type {(entry: [string, FileCosts]) => HTMLElement} */
-      const option = ([file, { share }]) =>
-        Dom.element('option', { value: file }, `${Texts.visible(file)} (${Numbers.percent(share)})`);
       select.replaceChildren(...ranked.map(option));
-      open(ranked[0][0]);
+      select.disabled = ranked.length === 0;
+      if (ranked.length > 0) open(ranked[0][0]);
+      else place.replaceChildren(ChosenBar.emptyNote(Places.isNothing() ? '' : ' by lines of which this page has the source'));
     };
     const numbers = Dom.element(
       'select',
@@ -278,12 +284,13 @@ const SourceView = (() => {
       choose(selected ?? costs[Number(numbers.value) || 0]);
     });
     show = (file, line) => {
-      Router.leave();
-      const known = shown.files.has(file) ? shown : costs.find(({ files }) => files.has(file));
-      if (!known) return;
-      numbers.value = String(costs.indexOf(known));
-      choose(known);
-      open(file);
+      Router.leave('source');
+      const other = shown.files.has(file) || !Chosen.isAll() ? undefined : costs.find(({ files }) => files.has(file));
+      if (other) {
+        numbers.value = String(costs.indexOf(other));
+        choose(other);
+      }
+      open(file, line);
       const row = document.getElementById(idOf(file, line));
       row?.focus({ preventScroll: true });
       row?.scrollIntoView({ block: 'center' });

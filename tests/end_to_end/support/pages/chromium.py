@@ -125,10 +125,23 @@ class Chromium:
                 parameters["text"] = text
             self.call("Input.dispatchKeyEvent", **parameters)
 
+    def click(self, selector, text=""):
+        """A real click on the first element of that selector whose text begins so, wherever the page must scroll for it."""
+        x, y = self.evaluate(
+            f"(() => {{ const found = [...document.querySelectorAll({selector!r})]"
+            f".find(element => element.textContent.startsWith({text!r}));"
+            " found.scrollIntoView({ behavior: 'instant', block: 'center' });"
+            " const box = found.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; })()"
+        )
+        for kind in ("mousePressed", "mouseReleased"):
+            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
     def appear(self, width, height, scheme):
         """Size of the window, and `light` or `dark`."""
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
-        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        # Scrolling ends at once, so that no test waits for it.
+        features = {"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"}
+        self.call("Emulation.setEmulatedMedia", features=[{"name": name, "value": value} for name, value in features.items()])
 
     def screenshot(self, path, clip=None):
         """The whole page, or a part of it: (x, y, width, height)."""
