@@ -8,6 +8,7 @@ import unittest
 from ..support import counting, tools
 from ..support.pages import counted_samples
 from ..support.pages.counts_page import CountsPage, components, environment, part_of, rows_of, shared_trace
+from ..support.pages.shared_browser import cut_rankings
 from ..support.tools import table
 from . import test_top
 
@@ -149,6 +150,23 @@ class Counted(CountsPage):
             ["region", "share of its instructions, %", "instructions"],
         )
         self.assertEqual(set(self.texts(".region-bars svg .axis-title")), {"thread"})
+        edges = self.browser.evaluate(
+            "[...document.querySelectorAll('.chart .stack-total')].map(found => found.getBoundingClientRect().right)"
+        )
+        self.assertEqual(len(set(edges)), 1, "a head stands above its numbers")
+
+    def test_no_column_of_the_regions_is_cut(self):
+        self.open(self.page())
+        room = self.browser.evaluate(
+            "(() => { const region = document.querySelector('#part-regions .scroll'); return region.clientWidth - region.scrollWidth; })()"
+        )
+        self.assertGreaterEqual(room, 0)
+
+    def test_what_tables_are_ranked_by_is_in_sight(self):
+        for width in (1400, 1000):
+            self.browser.appear(width, 900, "light")
+            self.open(self.page())
+            self.assertEqual(cut_rankings(self.browser), [], width)
 
     def test_source_lines_stand_beside_their_counts(self):
         rows = [row for row in table(self.report("--by", "line"), "region_lines")["rows"] if row["line"] == 11]

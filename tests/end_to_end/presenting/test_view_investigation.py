@@ -9,7 +9,7 @@ import unittest
 from pathlib import Path
 
 from ..support import tools
-from ..support.pages.shared_browser import READ_TABLES, shared_browser, turn, with_data
+from ..support.pages.shared_browser import READ_TABLES, cut_rankings, shared_browser, turn, with_data
 from ..support.tools import table
 from .test_view import recorded, shared_page
 
@@ -330,6 +330,11 @@ class Views(Investigation):
             self.assertEqual(self.texts("#audit caption").count(title), 1)
 
     def test_tables_show_numbers_at_each_width(self):
+        for width in (1400, 1000):
+            self.browser.appear(width, 900, "light")
+            for trace in (self.trace, page_of_accounts(), page_of_comparison()):
+                self.open(trace)
+                self.assertEqual(cut_rankings(self.browser), [], (width, trace))
         for width in (1400, 1000, 360):
             self.browser.appear(width, 900, "light")
             self.open(self.trace)

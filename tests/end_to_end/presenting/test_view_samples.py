@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..support import hardware, tools
 from ..support.pages.counts_page import CountsPage, part_of, rows_of
-from ..support.pages.shared_browser import with_data
+from ..support.pages.shared_browser import cut_rankings, with_data
 from ..support.pages.view_samples import part, table
 
 WIDTHS_AND_SCHEMES = ((360, "light"), (360, "dark"), (1400, "dark"))
@@ -112,6 +112,12 @@ class Sampled(CountsPage):
         other = next(spot["thread"] for spot in spots if spot["thread"] != first["thread"])
         self.choose("#part-objects .tools label:nth-of-type(2) select", f"thread {other}")
         self.assertIn("0 samples of 0 threads", self.readout())
+
+    def test_what_tables_are_ranked_by_is_in_sight(self):
+        for width in (1400, 1000):
+            self.browser.appear(width, 900, "light")
+            self.open(self.page())
+            self.assertEqual(cut_rankings(self.browser), [], width)
 
     def test_axes_have_titles(self):
         self.open(self.page())

@@ -64,7 +64,13 @@ const Names = (() => {
    * A name that goes on in the next line after a sign, where a narrow column has no room for it.
    * @type {(name: string) => Child}
    */
-  const breakable = (name) => name.split(/(?<=[.:_,>[{|])(?=\w)/).flatMap((part, at) => (at === 0 ? [part] : [Dom.element('wbr'), part]));
+  const breakable = (name) => broken(name, /(?<=[.:_,>[{|])(?=\w)/);
 
-  return { short, path, code, sentence, breakable };
+  /** A path that goes on in the next line after a folder. @type {(path: string) => Child} */
+  const breakablePath = (path) => broken(path, /(?<=\/)/);
+
+  /** @type {(text: string, where: RegExp) => Child} */
+  const broken = (text, where) => text.split(where).flatMap((part, at) => (at === 0 ? [part] : [Dom.element('wbr'), part]));
+
+  return { short, path, code, sentence, breakable, breakablePath };
 })();

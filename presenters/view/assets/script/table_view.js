@@ -9,8 +9,6 @@ const TableView = (() => {
   const FILTER_FROM = 20;
   /** Pixels of a window in which not all columns have room. */
   const NARROW = 1200;
-  /** Pixels of a window in which hardly more than a name and two numbers have room. */
-  const PHONE = 700;
 
   /** @type {(unit: Unit) => boolean} */
   const isText = (unit) => unit === 'text' || unit === 'path' || unit === 'source';
@@ -59,13 +57,16 @@ const TableView = (() => {
   };
 
   /**
-   * What the rows are ranked by, if the title says so, and its share come first on a phone.
+   * What the rows are ranked by, if the title says so, and its share come first of the numbers.
    * @type {(table: Table, positions: number[]) => number[]}
    */
   const rankedFirst = (table, positions) => {
-    const ranking = / by ([^,;]+)/.exec(table.title)?.[1];
+    const [, change, ranking] = / by (change of )?([^,;]+)/.exec(table.title) ?? [];
     /** @type {(position: number) => boolean} */
-    const isFirst = (position) => table.columns[position].title === ranking || table.columns[position].name === 'share';
+    const isFirst = (position) => {
+      const column = table.columns[position];
+      return titleOf(column) === (change ? 'change' : ranking) || /(^|_)share$/.test(column.name);
+    };
     return [...positions.filter(isFirst), ...positions.filter((position) => !isFirst(position))];
   };
 
@@ -83,12 +84,10 @@ const TableView = (() => {
     const others = positions.filter((position) => !isSource(position));
     const heads = Math.max(1, others.findIndex((position) => !isText(table.columns[position].unit)) + (table.has('file', 'line') ? 1 : 0));
     /** @type {(position: number) => boolean} */
-    const isHead = (position) => position === others[0] || (['file', 'line'].includes(table.columns[position].name) && others.indexOf(position) < heads);
+    const isHead = (position) => position === others[0] || (['file', 'line', 'name'].includes(table.columns[position].name) && others.indexOf(position) < heads);
     // On a narrow screen the first name must do before the numbers.
-    const isNarrow = innerWidth < NARROW;
-    const narrow = [...others.filter(isHead), ...others.filter((position) => !isHead(position) && !isText(table.columns[position].unit))];
-    const numbers = innerWidth < PHONE ? [...narrow.filter(isHead), ...rankedFirst(table, narrow.filter((position) => !isHead(position)))] : narrow;
-    const first = isNarrow ? numbers : others;
+    const numbers = others.filter((position) => !isHead(position) && !isText(table.columns[position].unit));
+    const first = innerWidth < NARROW ? [...others.filter(isHead), ...rankedFirst(table, numbers)] : others;
     return [...first, ...others.filter((position) => !first.includes(position)), ...positions.filter(isSource)];
   };
 
@@ -106,7 +105,7 @@ const TableView = (() => {
   /** @type {(text: string) => Child} */
   const pathOf = (text) => {
     const shown = Names.path(text);
-    return shown === text ? text : Dom.element('span', { title: text }, shown);
+    return Dom.element('span', { title: shown === text ? null : text }, Names.breakablePath(shown));
   };
 
   /** @type {(table: Table, column: Column, row: Cell[], position: number, isHead: boolean) => HTMLElement} */

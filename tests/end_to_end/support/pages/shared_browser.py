@@ -20,6 +20,28 @@ def with_data(page, change):
 READ_TABLES = """Object.fromEntries([...document.querySelectorAll('%s table')].map(table => [
     table.caption.textContent, [...table.rows].map(row => [...row.cells].map(cell => cell.textContent.trim()))]))"""
 
+# The columns by which the tables in sight are ranked, as far as they lie out of sight: [[caption, head], ...]. A table is ranked
+# by what its title names, its share and its change, or else by its first number.
+CUT_RANKINGS = r"""[...document.querySelectorAll('.scroll table:not(.source)')].filter(table => table.checkVisibility()).flatMap(table => {
+    const end = Math.min(table.closest('.scroll').getBoundingClientRect().right, innerWidth) + 1;
+    const numbers = [...table.tHead.rows[0].cells].filter(head => head.classList.contains('number') && head.textContent !== 'line');
+    const named = / by ([^,;]+)/.exec(table.caption.textContent)?.[1];
+    const ranks = numbers.filter(({ textContent: text }) => [named, 'share', 'change'].includes(text));
+    return (ranks.length > 0 ? ranks : numbers.slice(0, 1))
+        .filter(head => head.getBoundingClientRect().right > end).map(head => [table.caption.textContent, head.textContent]); })"""
+
+
+def cut_rankings(browser):
+    """The same of all tables of the page, with what is opened on demand."""
+    browser.evaluate("document.querySelectorAll('details').forEach(found => { found.open = true; })")
+    browser.evaluate("new Promise(requestAnimationFrame).then(() => new Promise(setTimeout))")
+    found = browser.evaluate(CUT_RANKINGS)
+    for tab in range(browser.evaluate("document.querySelectorAll('[role=tab]').length")):
+        browser.evaluate(f"document.querySelectorAll('[role=tab]')[{tab}].click()")
+        found += browser.evaluate(CUT_RANKINGS)
+    return found
+
+
 # The test that uses the shared browser holds it.
 turn = threading.Lock()
 
