@@ -17,6 +17,11 @@ from ..support.workloads import build
 
 OPENING_LIMIT_MS = 2000  # of a loaded machine; `bench/run page` measures a quiet one
 
+# Names that begin and end alike.
+LIKE_NAMES = [
+    f"block, calloc at size.h:{line}, from kvstore.c:{caller}" for line, caller in ((27, 81), (28, 81), (27, 181), (127, 81))
+]
+
 HOSTILE = r"""
 int a;
 /* Names that C does not allow reach a trace as labels of assembly. */
@@ -244,6 +249,43 @@ class Page(unittest.TestCase):
         self.browser.evaluate("document.querySelectorAll('#part-reuse input')[7].click()")
         self.assertEqual(len(self.texts("#part-reuse svg .curve")), 6)
 
+    def test_labels_of_curves_tell_names_apart_and_overlap_nothing(self):
+        self.open_with(view_samples.curves(names=LIKE_NAMES))
+        labels = self.texts("#part-reuse svg .curve-label")
+        self.assertEqual(len(set(labels)), len(LIKE_NAMES), labels)
+        overlaps = self.browser.evaluate(
+            "(() => { const boxes = [...document.querySelectorAll('#part-reuse svg text')].map(text => [text.textContent, text.getBoundingClientRect()]);"
+            " return boxes.flatMap(([one, a], at) => boxes.slice(at + 1).filter(([, b]) => a.left < b.right - 1 && b.left < a.right - 1"
+            " && a.top < b.bottom - 4 && b.top < a.bottom - 4).map(([other]) => [one, other])); })()"
+        )
+        self.assertEqual(overlaps, [])
+
+    def test_labels_of_the_map_tell_names_apart(self):
+        self.open_with(view_samples.named_map(LIKE_NAMES))
+        self.browser.evaluate(
+            "(() => { window.drawn = []; const draw = CanvasRenderingContext2D.prototype.fillText;"
+            " CanvasRenderingContext2D.prototype.fillText = function (text, ...rest)"
+            " { window.drawn.push(text); return draw.call(this, text, ...rest); };"
+            " document.querySelector('#part-map canvas').focus(); })()"
+        )
+        self.browser.press("ArrowRight")
+        labels = {text for text in self.browser.evaluate("window.drawn") if text.startswith("block")}
+        self.assertEqual(len(labels), len(LIKE_NAMES), labels)
+
+    def test_numbers_of_one_have_their_noun_in_the_singular(self):
+        def change(data):
+            activity = next(part for part in data["parts"] if part["name"] == "activity")
+            activity["tables"][0]["rows"] = [[0, 0, 1], [0, 1, 2]]
+            return data
+
+        path = Path(self.folder.name) / "one.html"
+        path.write_text(with_data(self.path.read_text(), change))
+        self.open(path)
+        self.browser.evaluate("document.querySelector('#activity svg').focus()")
+        for key, words in (("ArrowLeft", "1 access"), ("ArrowRight", "2 accesses")):
+            self.browser.press(key)
+            self.assertTrue(self.texts("#activity .readout")[0].endswith(f": {words}"), self.texts("#activity .readout"))
+
     def test_colours_of_the_map_follow_the_counts(self):
         counts = (1, 100, 10_000)
         for scheme in ("light", "dark"):
@@ -256,7 +298,7 @@ class Page(unittest.TestCase):
                 )
                 low, high = ([int(colour[at:at + 2], 16) for at in (1, 3, 5)] for colour in (low, high))
                 # The plot in the canvas, in parts of its own size: cells by column and row, then the ends of the scale.
-                (left, top, width, height), scale = (136, 6, 896 - 136, 470 - 6 - 76), (470 - 26 + 5)
+                (left, top, width, height), scale = (190, 6, 896 - 190, 470 - 6 - 76), (470 - 26 + 5)
                 cells = [(left + (column + 0.5) * width / 3, top + (row + 0.5) * height / 2) for row in (0, 1) for column in range(3)]
                 places = [*cells, (left + 3, scale), (left + 240 - 3, scale)]
                 pixels = self.browser.evaluate(
@@ -364,14 +406,15 @@ class Page(unittest.TestCase):
 
     def test_numbers_have_units_and_are_short(self):
         columns = {"name": "text", "first_us": "count", "mean_life_ns": "count", "lived": "rate", "change": "change"}
-        rows = [["a", 13_799, 76_073_460, 9196.04, 0.000003996830135], ["b", 0, 1, 0.5, -0.25]]
+        columns |= {"footprint": "bytes", "bytes_read": "bytes"}
+        rows = [["a", 13_799, 76_073_460, 9196.04, 0.000003996830135, 2048, 4096], ["b", 0, 1, 0.5, -0.25, 0, 0]]
         self.open_with(view_samples.part("memory", "Allocations", view_samples.table("allocations", "Allocations", columns, rows)))
         self.assertEqual(
             self.tables("#part-memory")["Allocations"],
             [
-                ["name", "first", "mean life", "lived", "change"],
-                ["a", "13.8 ms", "76.07 ms", "9,196.0", "+0.000"],
-                ["b", "0 ns", "1 ns", "0.5", "−0.250"],
+                ["name", "first", "mean life", "lived", "change", "footprint", "bytes read"],
+                ["a", "13.8 ms", "76.07 ms", "9,196.0", "+0.000", "2,048 B", "4,096"],
+                ["b", "0 ns", "1 ns", "0.5", "−0.250", "0 B", "0"],
             ],
         )
 

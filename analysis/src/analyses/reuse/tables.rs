@@ -242,7 +242,7 @@ fn extent_table(reuse: &Reuse, extent: &Extent, all: &Count) -> Table {
         });
     if let Some(rate) = extent.rate {
         builder = builder
-            .rate(("sampled_share", "sampled share of lines"), |()| (rate, 1))
+            .share(("sampled_share", "sampled share of lines"), |()| (rate, 1))
             .count("sampled_lines", |()| extent.lines)
             .count("sampled_references", |()| extent.sampled_references);
     } else {

@@ -132,7 +132,8 @@ const ActivityChart = (() => {
       const y = TOP + this.cursor.row * ROW;
       this.line.setAttribute('d', `M${x} ${y}v${ROW}`);
       const span = `${Numbers.duration(from)} to ${Numbers.duration(from + this.axis.bin_ns)}`;
-      this.readout.textContent = `Thread ${stream}, ${span}: ${Numbers.grouped(counts.get(this.cursor.bin) ?? 0)} accesses`;
+      const accesses = counts.get(this.cursor.bin) ?? 0;
+      this.readout.textContent = `Thread ${stream}, ${span}: ${Numbers.grouped(accesses)} ${Numbers.wordsOf(accesses, 'accesses')}`;
     }
   }
 

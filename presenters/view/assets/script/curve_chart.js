@@ -11,6 +11,7 @@ const CurveChart = (() => {
   const COLUMNS = ['group', 'size_bytes', 'miss_ratio'];
   const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [896, 360, 76, 190, 22, 50];
   const LABEL_HEIGHT = 15;
+  const LABEL_LENGTH = 25;
   /** Curves that are drawn at first; the others wait behind their checkboxes. */
   const FIRST_CURVES = 5;
   const MAX_CURVES = 24;
@@ -92,16 +93,18 @@ const CurveChart = (() => {
    */
   const labels = (shown, { y }) => {
     const ends = shown.map((curve) => ({ curve, at: y(curve.points[curve.points.length - 1].miss_ratio) })).sort((a, b) => a.at - b.at);
-    // Curves often end together: labels go up from the axis as far as there are others below them.
+    // Curves often end together: labels go up from the axis, below which are its sizes, as far as there are others below them.
     const places = ends.map(({ at }) => at + 4);
-    let highest = HEIGHT - BOTTOM + 4;
+    const step = Math.min(LABEL_HEIGHT, (HEIGHT - BOTTOM - TOP) / Math.max(ends.length, 1));
+    const names = Names.distinct(shown.map(({ name }) => name), LABEL_LENGTH);
+    let highest = HEIGHT - BOTTOM - 2;
     for (let index = places.length - 1; index >= 0; index -= 1) {
       places[index] = Math.min(places[index], highest);
-      highest = places[index] - LABEL_HEIGHT;
+      highest = places[index] - step;
     }
     return ends.map(({ curve, at }, index) => [
       Dom.svg('path', { d: `M${WIDTH - RIGHT} ${at}L${WIDTH - RIGHT + 10} ${places[index] - 4}`, class: `leader ${curve.style}` }),
-      Dom.svg('text', { x: WIDTH - RIGHT + 14, y: places[index], class: `curve-label ${curve.style}` }, Texts.shortened(Names.short(curve.name), 25)),
+      Dom.svg('text', { x: WIDTH - RIGHT + 14, y: places[index], class: `curve-label ${curve.style}` }, names.get(curve.name)),
     ]);
   };
 

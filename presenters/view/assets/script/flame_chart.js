@@ -227,7 +227,7 @@ const FlameChart = (() => {
       const { title, unit } = measures[this.measure];
       const share = Numbers.percent(this.weight(found) / (this.weight(this.root) || 1));
       const kind = { function: '', inlined: ' (inlined)', line: '', all: '' }[found.kind];
-      return `${Texts.visible(found.name)}${kind}: ${Numbers.cell(this.weight(found), unit)} ${Texts.visible(title)}, ${share}`;
+      return `${Texts.visible(found.name)}${kind}: ${Numbers.cell(this.weight(found), unit)} ${Numbers.wordsOf(this.weight(found), Texts.visible(title))}, ${share}`;
     }
 
     /**

@@ -19,7 +19,9 @@ const MapChart = (() => {
   const COLUMNS = ['level', 'time_bin', 'address_bin', 'reads', 'writes'];
   const TIMES = ['level', 'time_bins', 'first_ns', 'bin_ns'];
   const ADDRESSES = ['level', 'address_bin', 'first_address', 'size_bytes'];
-  const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP] = [896, 470, 136, 76, 6];
+  const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP] = [896, 470, 190, 76, 6];
+  /** Letters that have room beside the map. */
+  const LABEL_LENGTH = 27;
   /** Colours of the scale, from the least to the most. */
   const STEPS = 24;
   /** A finer level is taken when cells of the present one would be larger, pixels. */
@@ -291,12 +293,12 @@ const MapChart = (() => {
       const range = level.addresses[address];
       const from = Numbers.duration(level.first_ns + time * level.bin_ns);
       const place = range ? `${Numbers.hexadecimal(range.first_address)}, ${Numbers.bytes(range.size_bytes)} ${Texts.visible(range.name ?? '')}` : '';
-      if (this.tables === this.missed) {
-        this.readout.textContent = `${from}, ${place}: ${Numbers.grouped(cell.reads + cell.writes)} ${missName()}`;
-        return;
-      }
-      const misses = this.tables.cells.has('misses') ? `, ${Numbers.grouped(cell.misses ?? 0)} misses` : '';
-      this.readout.textContent = `${from}, ${place}: ${Numbers.grouped(cell.reads)} reads, ${Numbers.grouped(cell.writes)} writes${misses}`;
+      /** @type {(number: number, words: string) => string} */
+      const counted = (number, words) => `${Numbers.grouped(number)} ${Numbers.wordsOf(number, words)}`;
+      const accesses = [counted(cell.reads, 'reads'), counted(cell.writes, 'writes')];
+      const misses = this.tables.cells.has('misses') ? [counted(cell.misses ?? 0, 'misses')] : [];
+      const counts = this.tables === this.missed ? [counted(cell.reads + cell.writes, missName())] : [...accesses, ...misses];
+      this.readout.textContent = `${from}, ${place}: ${counts.join(', ')}`;
     }
 
     draw() {
@@ -462,14 +464,16 @@ const MapChart = (() => {
       const level = this.level();
       context.textAlign = 'right';
       let free = TOP;
-      for (const { name, bin, end } of this.stretches()) {
+      const stretches = this.stretches();
+      const labels = Names.distinct(stretches.map(({ name }) => name), LABEL_LENGTH);
+      for (const { name, bin, end } of stretches) {
         const [, y, , height] = this.box(level, 0, bin, end);
         const middle = Chart.clamp(y + height / 2, TOP + 6, HEIGHT - BOTTOM - 4);
         context.fillStyle = line;
         context.fillRect(LEFT - 6, Math.max(y, TOP), 6, 1);
         if (middle < free + 6) continue;
         context.fillStyle = colour;
-        context.fillText(Texts.abridged(Names.short(name), 19), LEFT - 10, middle + 4);
+        context.fillText(labels.get(name) ?? '', LEFT - 10, middle + 4);
         free = middle + 8;
       }
     }

@@ -1,6 +1,8 @@
 /** Names of programs, shortened where they say nothing: the whole name is in the title. */
 const Names = (() => {
   const MOST = 96;
+  /** Letters of a name that stand before what tells it from others. */
+  const HEAD = 6;
   /** Folders of an absolute path that a name holds, as those of memory do. */
   const FOLDERS = /(?<![\w.~-])\/(?:[^\s/:,;()]+\/)+/g;
 
@@ -33,6 +35,36 @@ const Names = (() => {
       }
     }
     return Texts.abridged(depth === 0 ? made : name, MOST);
+  };
+
+  /**
+   * Names, each cut to a length, so that different names have different labels: where their begins and ends are alike, the
+   * label has what stands where they differ.
+   * @type {(names: string[], length: number) => Map<string, string>}
+   */
+  const distinct = (names, length) => {
+    /** @type {Map<string, string[]>} */
+    const alike = new Map();
+    for (const name of new Set(names)) {
+      const label = Texts.abridged(short(name), length);
+      alike.set(label, [...(alike.get(label) ?? []), name]);
+    }
+    return new Map([...alike].flatMap(([label, group]) => (group.length === 1 ? [[group[0], label]] : apart(group, length))));
+  };
+
+  /** Labels of names that begin and end alike. @type {(names: string[], length: number) => [string, string][]} */
+  const apart = (names, length) => {
+    const texts = names.map((name) => Texts.visible(name).trim());
+    const longest = Math.max(...texts.map((text) => text.length));
+    let same = 0;
+    while (same < longest && texts.every((text) => text[same] === texts[0][same])) same += 1;
+    const begin = Math.max(0, same - 2);
+    const labels = texts.map((text) => Texts.shortened(begin > HEAD ? `${text.slice(0, HEAD)}…${text.slice(begin)}` : text, length));
+    // What differs once more, and farther on, is told apart by a number.
+    return names.map((name, at) => {
+      const isRepeated = labels.indexOf(labels[at]) !== at;
+      return [name, isRepeated ? `${labels[at].slice(0, length - 3)} ${at + 1}` : labels[at]];
+    });
   };
 
   /**
@@ -72,5 +104,5 @@ const Names = (() => {
   /** @type {(text: string, where: RegExp) => Child} */
   const broken = (text, where) => text.split(where).flatMap((part, at) => (at === 0 ? [part] : [Dom.element('wbr'), part]));
 
-  return { short, path, code, sentence, breakable, breakablePath };
+  return { short, distinct, path, code, sentence, breakable, breakablePath };
 })();

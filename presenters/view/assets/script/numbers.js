@@ -53,6 +53,9 @@ const Numbers = (() => {
   /** "1 thread", "2 threads". @type {(number: number, word: string) => string} */
   const counted = (number, word) => `${grouped(number)} ${word}${number === 1 ? '' : 's'}`;
 
+  /** Words in the plural, in the singular of one: "1 L2 miss". @type {(number: number, words: string) => string} */
+  const wordsOf = (number, words) => (number === 1 ? words.replace(/(ss)es$|s$/, '$1') : words);
+
   /** @type {(nanoseconds: number) => string} */
   const duration = (nanoseconds) => {
     /** @type {[number, string][]} */
@@ -93,5 +96,5 @@ const Numbers = (() => {
     }
   };
 
-  return { grouped, counted, percent, short, bytes, duration, hexadecimal, cell };
+  return { grouped, counted, wordsOf, percent, short, bytes, duration, hexadecimal, cell };
 })();

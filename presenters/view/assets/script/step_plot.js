@@ -2,6 +2,7 @@
 const StepPlot = (() => {
   const [LEFT, TOP, BOTTOM] = [58, 24, 34];
   const LABEL_HEIGHT = 15;
+  const LABEL_LENGTH = 24;
 
   /** A drawing that is narrow from the start stays readable; its names stand in the legend alone. */
   const narrow = matchMedia('(max-width: 60rem)');
@@ -106,16 +107,17 @@ const StepPlot = (() => {
         end.at = Math.max(end.at, free);
         free = end.at + LABEL_HEIGHT;
       });
-      let lowest = this.height - BOTTOM + 4;
+      let lowest = this.height - BOTTOM - 2;
       [...ends].reverse().forEach((end) => {
         end.at = Math.min(end.at, lowest);
         lowest = end.at - LABEL_HEIGHT;
       });
+      const names = Names.distinct(ends.map(({ line }) => line.name), LABEL_LENGTH);
       return ends.map(({ line, at }) =>
         Dom.svg(
           'text',
           { x: this.width - this.right + 8, y: at, class: `curve-label ${line.style}` },
-          Texts.shortened(line.name, 24),
+          names.get(line.name),
         ),
       );
     }

@@ -40,9 +40,20 @@ const TableView = (() => {
     return Texts.visible(UNITS_OF_TIME.reduce((title, unit) => title.replace(unit, ''), column.title));
   };
 
+  /** Bytes whose title doesn't say so have their unit beside them. @type {(column: Column) => boolean} */
+  const needsBytes = ({ name, title, unit }) => (unit === 'bytes' || (unit === 'number' && name.endsWith('_bytes'))) && !title.includes('byte');
+
+  /** Comparisons of single numbers have the names of their columns as texts. @type {(column: Column, text: string) => string} */
+  const wordsOf = ({ name, unit }, text) => (name === 'number' && unit === 'text' ? text.replaceAll('_', ' ') : text);
+
   /** @type {(column: Column, value: Cell) => string} */
-  const textOf = (column, value) =>
-    timeUnit(column) > 0 && typeof value === 'number' ? Numbers.duration(value * timeUnit(column)) : addressNames.test(column.name) && column.unit === 'number' && typeof value === 'number' ? Numbers.hexadecimal(value) : Numbers.cell(value, column.unit);
+  const textOf = (column, value) => {
+    const text = wordsOf(column, Numbers.cell(value, column.unit));
+    if (typeof value !== 'number') return text;
+    if (timeUnit(column) > 0) return Numbers.duration(value * timeUnit(column));
+    if (addressNames.test(column.name) && column.unit === 'number') return Numbers.hexadecimal(value);
+    return needsBytes(column) ? `${text} B` : text;
+  };
 
   /** @type {(share: number) => HTMLElement} */
   const bar = (share) => Dom.withVariables(Dom.element('span', { class: 'bar', 'aria-hidden': 'true' }), { '--part': share });

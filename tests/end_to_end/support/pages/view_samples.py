@@ -26,27 +26,37 @@ def layouts():
     return part("layout", "Layouts", table("layout", "Fields by type", columns, rows))
 
 
-def curves(groups=3):
+def curves(groups=3, names=None):
     columns = {"group": "text", "size_bytes": "bytes", "miss_ratio": "share"}
     rows = [
-        [f"group {number}", 1024 << power, max(0.0, 0.9 - 0.05 * power * (number + 1))]
-        for number in range(groups)
+        [name, 1024 << power, max(0.0, 0.9 - 0.05 * power * (number + 1))]
+        for number, name in enumerate(names or [f"group {number}" for number in range(groups)])
         for power in range(16)
     ]
     return part("reuse", "Reuse", table("curve", "Miss ratio by cache size", columns, rows))
 
 
+
+def named_map(names):
+    """A map with a row of each name."""
+    return map_of([[0, 0, row, 1, 0] for row in range(len(names))], 1, names)
+
+
 def cells_of(counts):
     """A map of two rows: cells of so many accesses in the first, and nothing in the second."""
+    return map_of([[0, bin_, 0, count, 0] for bin_, count in enumerate(counts)], len(counts), ["heap", "heap"])
+
+
+def map_of(cells, bins, names):
+    """A map of one level, whose rows have these names."""
     cell_columns = {"level": "number", "time_bin": "number", "address_bin": "number", "reads": "count", "writes": "count"}
-    cells = [[0, bin_, 0, count, 0] for bin_, count in enumerate(counts)]
-    addresses = [[0, 0, 0x7F0000000000, 4096, "heap"], [0, 1, 0x7F0000001000, 4096, "heap"]]
+    addresses = [[0, row, 0x7F0000000000 + 4096 * row, 4096, name] for row, name in enumerate(names)]
     return part(
         "map",
         "Map",
         table("map", "Accesses by address and time", cell_columns, cells),
         table("map_times", "Scale of time", {"level": "number", "time_bins": "count", "first_ns": "count", "bin_ns": "count"},
-              [[0, len(counts), 0, 1000]]),
+              [[0, bins, 0, 1000]]),
         table(
             "map_addresses",
             "Scale of addresses",
