@@ -12,7 +12,7 @@ const STYLES: [&str; 6] = [
 ];
 
 /// Each file defines one object that the later ones use; the last one draws the page.
-const SCRIPTS: [&str; 40] = [
+const SCRIPTS: [&str; 41] = [
     include_str!("../assets/script/texts.js"),
     include_str!("../assets/script/names.js"),
     include_str!("../assets/script/numbers.js"),
@@ -24,6 +24,7 @@ const SCRIPTS: [&str; 40] = [
     include_str!("../assets/script/router.js"),
     include_str!("../assets/script/time_bars.js"),
     include_str!("../assets/script/chosen_bar.js"),
+    include_str!("../assets/script/column_terms.js"),
     include_str!("../assets/script/terms.js"),
     include_str!("../assets/script/table_view.js"),
     include_str!("../assets/script/matrix_chart.js"),

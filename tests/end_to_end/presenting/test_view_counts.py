@@ -8,7 +8,7 @@ import unittest
 from ..support import counting, tools
 from ..support.pages import counted_samples
 from ..support.pages.counts_page import CountsPage, components, environment, part_of, rows_of, shared_trace
-from ..support.pages.shared_browser import cut_rankings
+from ..support.pages.shared_browser import cut_rankings, unexplained
 from ..support.tools import table
 from . import test_top
 
@@ -156,6 +156,10 @@ class Counted(CountsPage):
             "[...document.querySelectorAll('.chart .stack-total')].map(found => found.getBoundingClientRect().right)"
         )
         self.assertEqual(len(set(edges)), 1, "a head stands above its numbers")
+
+    def test_every_head_of_numbers_is_explained(self):
+        self.open(self.page())
+        self.assertEqual(unexplained(self.browser), [])
 
     def test_no_column_of_the_regions_is_cut(self):
         self.open(self.page())

@@ -9,7 +9,7 @@ import unittest
 from pathlib import Path
 
 from ..support import tools
-from ..support.pages.shared_browser import READ_TABLES, cut_rankings, shared_browser, turn, with_data
+from ..support.pages.shared_browser import READ_TABLES, cut_rankings, shared_browser, turn, unexplained, with_data
 from ..support.tools import table
 from .test_view import recorded, shared_page
 
@@ -321,6 +321,15 @@ class Views(Investigation):
         self.assertTrue(shown)
         self.assertIn("L2 misses", self.texts("#misses .terms dt"))
         self.assertIn("working set", self.texts("#terms dt"))
+
+    def test_every_head_of_numbers_is_explained(self):
+        pages = (self.trace, ""), (self.trace, "#field=slot.key"), (page_of_accounts(), ""), (page_of_comparison(), "")
+        for trace, fragment in pages:
+            self.open(trace, fragment)
+            self.assertEqual(unexplained(self.browser), [], (trace, fragment))
+        self.open(self.trace)
+        for part in ("overview", "flame", "activity"):
+            self.assertIn("accesses", self.texts(f"#{part} > .explained dt"), part)
 
     def test_bookkeeping_stands_in_the_audit_alone(self):
         self.open(self.trace)

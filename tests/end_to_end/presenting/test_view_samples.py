@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..support import hardware, tools
 from ..support.pages.counts_page import CountsPage, part_of, rows_of
-from ..support.pages.shared_browser import cut_rankings, with_data
+from ..support.pages.shared_browser import cut_rankings, unexplained, with_data
 from ..support.pages.view_samples import part, table
 
 WIDTHS_AND_SCHEMES = ((360, "light"), (360, "dark"), (1400, "dark"))
@@ -118,6 +118,10 @@ class Sampled(CountsPage):
             self.browser.appear(width, 900, "light")
             self.open(self.page())
             self.assertEqual(cut_rankings(self.browser), [], width)
+
+    def test_every_head_of_numbers_is_explained(self):
+        self.open(self.page())
+        self.assertEqual(unexplained(self.browser), [])
 
     def test_axes_have_titles(self):
         self.open(self.page())

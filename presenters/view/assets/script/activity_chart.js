@@ -4,6 +4,12 @@ const ActivityChart = (() => {
 
   const [WIDTH, ROW, LEFT, TOP, BOTTOM] = [896, 34, 76, 24, 22];
   const MAX_GAP_THREADS = 64;
+  /** @type {[string, string][]} */
+  const TERMS = [
+    ['thread', 'The records of one thread, by their number in the trace: the 64 with the most accesses.'],
+    ['accesses', 'Executions of loads, stores and atomic operations in that part of time.'],
+    ['missing records', 'Buffers that were lost or damaged: the accesses in them are in no number.'],
+  ];
 
   /**
    * A thread of which only gaps are left has a row, too.
@@ -166,5 +172,5 @@ const ActivityChart = (() => {
   /** What it shows of the chosen time and threads. */
   const remark = () => 'The drawing has the chosen threads alone, and marks the chosen time. The tables are of the whole trace.';
 
-  return { create, remark };
+  return { TERMS, create, remark };
 })();

@@ -372,5 +372,12 @@ const FlameChart = (() => {
     return flame.root.counts.some((count) => count > 0) ? flame.element() : null;
   };
 
-  return { create };
+  /** What the widths of frames stand for. @type {() => [string, string][]} */
+  const terms = () =>
+    measures.flatMap(({ name, title }) => {
+      const text = ColumnTerms.of('places', name);
+      return text ? [/** @type {[string, string]} */ ([Texts.visible(title), text])] : [];
+    });
+
+  return { create, terms };
 })();

@@ -2,6 +2,24 @@
 const Overview = (() => {
   /** @typedef {[title: string, number: string, detail: string]} Tile */
 
+  /** What the tiles stand for. @type {Record<string, string>} */
+  const TERMS = {
+    accesses: 'Executions of loads, stores and atomic operations; each side of a copy or fill is one.',
+    'from memory': 'Lines that the last simulated cache fetched from memory, in bytes, and changed ones that it wrote back.',
+    threads: 'Streams of records, one for each thread, and how long the recording took.',
+    'hand-overs': 'Accesses that had to take their cache line from another thread.',
+    regions: 'Parts of the program that were counted by name.',
+    'time of the threads': 'Time of all threads since they first counted, with waiting.',
+    read: 'Bytes that accesses in regions read: not traffic with memory.',
+    written: 'Bytes that accesses in regions write: not traffic with memory.',
+    'greatest imbalance': 'The greatest of one thread ÷ the mean of all threads.',
+    samples: 'Moments at which it was looked what a thread was at.',
+    'at known memory': 'Samples whose own access goes to memory of which the owner is known.',
+    'without access': 'Samples at instructions that access no memory.',
+    'at unknown addresses': 'Samples of an access without an address.',
+    lost: 'Samples for which the kernel had no room.',
+  };
+
   /** @type {() => Tile[]} */
   const ratioTiles = () =>
     (Data.table('misses', 'caches')?.objects() ?? []).map((level) => [
@@ -104,6 +122,15 @@ const Overview = (() => {
     return Dom.element('dl', { class: 'tiles' }, tiles.map(tile));
   };
 
+  /** The tiles of this page with what they stand for. @type {() => [string, string][]} */
+  const terms = () => {
+    const titles = [...accessTiles(), ...countTiles(), ...sampleTiles()].map(([title]) => title);
+    return [...new Set(titles)].flatMap((title) => {
+      const text = TERMS[title] ?? ColumnTerms.of('caches', title.toLowerCase().replace(' ', '_'));
+      return text ? [/** @type {[string, string]} */ ([title, text])] : [];
+    });
+  };
+
   const ranksMisses = Data.page.rank_by.endsWith('misses');
   /** @type {Record<string, string>} */
   const KINDS = { misses: ranksMisses ? 'misses the cache' : 'is accessed', sharing: 'goes from thread to thread' };
@@ -165,5 +192,5 @@ const Overview = (() => {
     return [...accesses, ...counts, ...samples].filter(Boolean);
   };
 
-  return { create };
+  return { create, terms };
 })();

@@ -48,27 +48,29 @@ const Sections = (() => {
   /** @type {() => PageSection[]} */
   const all = () => [
     { id: 'comparison', title: 'Comparison', make: comparison },
-    { id: 'overview', title: 'Overview', make: Overview.create },
+    { id: 'overview', title: 'Overview', make: Overview.create, terms: Overview.terms() },
     { id: 'misses', title: 'Offenders', make: Offenders.create },
     ...drawn((name) => COUNTED.includes(name)),
     { id: 'source', title: 'Source', make: SourceView.create },
-    { id: 'flame', title: 'Paths of calls', make: () => FlameChart.create() },
+    { id: 'flame', title: 'Paths of calls', make: () => FlameChart.create(), terms: FlameChart.terms() },
     { id: 'sharing', title: 'Sharing', make: () => withNote('sharing', Sharing.create()) },
     ...drawn((name) => !COUNTED.includes(name) && !KNOWN.includes(name)),
-    { id: 'activity', title: 'Threads over time', make: activity },
+    { id: 'activity', title: 'Threads over time', make: activity, terms: ActivityChart.TERMS },
     { id: 'audit', title: 'Audit', make: Audit.create },
     { id: 'terms', title: 'Terms', make: Terms.create },
   ];
 
-  /** @type {(id: string, title: string, content: Child) => HTMLElement} */
-  const section = (id, title, content) =>
-    Dom.element('section', { id, 'aria-labelledby': `${id}-title` }, Dom.element('h2', { id: `${id}-title`, tabindex: '-1' }, Texts.visible(title)), content);
+  /** @type {(made: PageSection, content: Child) => HTMLElement} */
+  const section = ({ id, title, terms = [] }, content) => {
+    const heading = Dom.element('h2', { id: `${id}-title`, tabindex: '-1' }, Texts.visible(title));
+    return Dom.element('section', { id, 'aria-labelledby': `${id}-title` }, heading, Terms.button(Texts.visible(title), terms), content);
+  };
 
   /** [{ id, title, element }] */
   const create = () =>
-    all().flatMap(({ id, title, make }) => {
-      const content = make();
-      return isEmpty(content) ? [] : [{ id, title, element: section(id, title, content) }];
+    all().flatMap((made) => {
+      const content = made.make();
+      return isEmpty(content) ? [] : [{ id: made.id, title: made.title, element: section(made, content) }];
     });
 
   return { create };

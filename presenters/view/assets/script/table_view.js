@@ -292,5 +292,5 @@ const TableView = (() => {
   const create = (table, options = {}) =>
     table.layout === 'record' ? record(table, options.title) : new View(table, options).element();
 
-  return { create };
+  return { create, titleOf };
 })();

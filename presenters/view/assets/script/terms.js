@@ -1,35 +1,5 @@
 /** What words mean: of columns beside their table, of the glossary in a section of its own. */
 const Terms = (() => {
-  /** @type {[RegExp, string][]} */
-  const COLUMNS = [
-    [/^accesses$/, 'Executions of loads, stores and atomic operations; each side of a copy or fill is one.'],
-    [/^reads$|^loads$/, 'Accesses that read.'],
-    [/^writes$|^stores$/, 'Accesses that write.'],
-    [/^bytes$/, 'Bytes that the accesses read or write, each time anew: not those that come from memory.'],
-    [/^l(\d)_misses$/, 'Lines of cache that the simulated cache of this level did not hold when they were looked up.'],
-    [/^misses$/, 'Lines that the ranking level of the simulated caches did not hold.'],
-    [/^share$/, 'The row’s part of the number by which the table is ranked, over the whole trace.'],
-    [/^miss_ratio$/, 'Misses ÷ lookups.'],
-    [/^cycles(_before|_after)?$/, 'Estimated cycles of all threads, by the latencies of the machine: a model, no measurement.'],
-    [/^saves$/, 'The part of the estimated cycles of all threads that the change saves.'],
-    [/^(read|write)_hand_overs$/, 'Accesses that had to take the cache line from another thread.'],
-    [/^stream$/, 'The records of one thread, by their number in the trace.'],
-    [/^kind$/, 'Load, store, atomic operation, or one side of a copy.'],
-    [/^field$/, 'A member of a type by its path; an access to no field goes by its variable.'],
-    [/^size_bytes$/, 'Bytes.'],
-    [/^(peak|allocated|never_released)_bytes$/, 'Bytes of blocks from allocators.'],
-    [/^short_lived$/, 'Blocks that were released before a thousandth of the accesses went by, or what --short-life says.'],
-    [/^reached$/, 'Lookups that came to this level.'],
-    [/^own_/, 'Of the function’s own code, with what was inlined nowhere else.'],
-    [/^all_/, 'Of the function and all that it calls.'],
-    [/^(delta|change)/, 'After minus before.'],
-    [/^offset/, 'Bytes from the beginning of the object.'],
-    [/^weight$/, 'How much the samples count; their unit is that of their source.'],
-  ];
-
-  /** @type {(column: Column) => string | undefined} */
-  const ofColumn = ({ name }) => COLUMNS.find(([pattern]) => pattern.test(name))?.[1];
-
   let number = 0;
 
   /**
@@ -51,8 +21,8 @@ const Terms = (() => {
     /** @type {[string, string][]} */
     const entries = [];
     for (const column of table.columns) {
-      const text = ofColumn(column);
-      if (text) entries.push([Texts.visible(column.title), text]);
+      const text = ColumnTerms.of(table.name, column.name);
+      if (text) entries.push([TableView.titleOf(column), text]);
     }
     return button(Texts.visible(table.title), entries);
   };

@@ -197,7 +197,8 @@ interface ChartKind {
   create(table: Table, part: Part): Child;
 }
 
-type PageSection = { id: string; title: string; make: () => Child };
+/** `terms` are the words of its numbers with their explanations, if its tables don't have them. */
+type PageSection = { id: string; title: string; make: () => Child; terms?: [string, string][] };
 
 /** Addresses of a process, `to` excluded. */
 type AddressRange = { process: number; from: number; to: number };

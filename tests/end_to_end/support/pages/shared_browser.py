@@ -31,15 +31,30 @@ CUT_RANKINGS = r"""[...document.querySelectorAll('.scroll table:not(.source)')].
         .filter(head => head.getBoundingClientRect().right > end).map(head => [table.caption.textContent, head.textContent]); })"""
 
 
-def cut_rankings(browser):
-    """The same of all tables of the page, with what is opened on demand."""
+# Heads of numbers that their table doesn't explain: [[caption, head], ...].
+UNEXPLAINED = """[...document.querySelectorAll('.table-view')].flatMap(view => {
+    const known = [...view.querySelectorAll('.terms dt')].map(term => term.textContent);
+    return [...view.querySelectorAll('thead th.number')].filter(head => !known.includes(head.textContent))
+        .map(head => [view.querySelector('caption').textContent, head.textContent]); })"""
+
+
+def of_all_tables(browser, question):
+    """What a question finds in all tables of the page, with those that are opened on demand."""
     browser.evaluate("document.querySelectorAll('details').forEach(found => { found.open = true; })")
     browser.evaluate("new Promise(requestAnimationFrame).then(() => new Promise(setTimeout))")
-    found = browser.evaluate(CUT_RANKINGS)
+    found = browser.evaluate(question)
     for tab in range(browser.evaluate("document.querySelectorAll('[role=tab]').length")):
         browser.evaluate(f"document.querySelectorAll('[role=tab]')[{tab}].click()")
-        found += browser.evaluate(CUT_RANKINGS)
+        found += browser.evaluate(question)
     return found
+
+
+def cut_rankings(browser):
+    return of_all_tables(browser, CUT_RANKINGS)
+
+
+def unexplained(browser):
+    return of_all_tables(browser, UNEXPLAINED)
 
 
 # The test that uses the shared browser holds it.
