@@ -254,7 +254,8 @@ class Page(unittest.TestCase):
         labels = self.texts("#part-reuse svg .curve-label")
         self.assertEqual(len(set(labels)), len(LIKE_NAMES), labels)
         overlaps = self.browser.evaluate(
-            "(() => { const boxes = [...document.querySelectorAll('#part-reuse svg text')].map(text => [text.textContent, text.getBoundingClientRect()]);"
+            "(() => { const boxes = [...document.querySelectorAll('#part-reuse svg text')]"
+            ".map(text => [text.textContent, text.getBoundingClientRect()]);"
             " return boxes.flatMap(([one, a], at) => boxes.slice(at + 1).filter(([, b]) => a.left < b.right - 1 && b.left < a.right - 1"
             " && a.top < b.bottom - 4 && b.top < a.bottom - 4).map(([other]) => [one, other])); })()"
         )

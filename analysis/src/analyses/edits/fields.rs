@@ -95,6 +95,19 @@ impl Search<'_> {
         self.subject.part_waited(sites) + self.subject.part_of_time(&left_out) >= LEAST_WAITING
     }
 
+    /// Those of the members that lose bytes.
+    fn sites_of_changed(&self, smaller: &Smaller) -> Vec<SiteId> {
+        let members = &self.structures.list[smaller.structure].members;
+        let left = |member: usize| smaller.members.iter().find(|kept| kept.0 == member);
+        let loses = |member: &usize| left(*member).map_or(0, |kept| kept.1) < members[*member].size;
+        let mut sites = self.sites_of(smaller.structure);
+        sites.retain(|site| {
+            let field = self.structures.sites[site.index()].as_ref();
+            field.is_some_and(|field| field.members.iter().any(loses))
+        });
+        sites
+    }
+
     /// Members that are written and that no site reads, of each structure.
     fn unread(&self) -> Vec<Smaller> {
         self.structures()
@@ -199,7 +212,7 @@ impl Search<'_> {
                     "{}; {} bytes become {}",
                     smaller.reason, shrinking.bytes_before, shrinking.bytes_after
                 ),
-                location: self.most_costly(&self.sites_of(smaller.structure)),
+                location: self.most_costly(&self.sites_of_changed(&smaller)),
                 part: subject.part_of_time(&self.sites_of(smaller.structure)),
                 definition: smaller.definition,
                 rewriting: self.rewriting(arrays, shrinking),

@@ -8,6 +8,7 @@ use super::advice::{Before, Judged, Verdict};
 use super::proposals::Proposal;
 use crate::analyses::whatif::NewLayout;
 use crate::model::site_counts::SiteCounters;
+use crate::model::structures::SiteField;
 
 /// What the program costs, and what other layouts of its structures save.
 #[derive(Debug, Clone)]
@@ -37,7 +38,7 @@ pub struct LayoutCard {
     pub after: SiteCounters,
     /// What gets worse; empty if nothing does.
     pub worse: String,
-    /// Where the structure costs most.
+    /// Where the members that the change names cost most, or the structure, if it names none.
     pub location: Option<LocationId>,
 }
 
@@ -83,7 +84,7 @@ pub(super) fn of(
             definition: proposal.definition.clone(),
             moves: moves(before, &proposal),
             worse: before.worse(&after),
-            location: most_costly(before, proposal.structure, program, counters),
+            location: most_costly(before, &proposal, program, counters),
             structure,
             after,
         });
@@ -124,12 +125,19 @@ fn moves(before: &Before, proposal: &Proposal) -> Vec<MemberMove> {
 
 fn most_costly(
     before: &Before,
-    structure: usize,
+    proposal: &Proposal,
     program: &Program,
     counters: &[SiteCounters],
 ) -> Option<LocationId> {
+    let structure = &before.structures.list[proposal.structure];
+    let names = proposal.change.members().iter();
+    let named: Vec<usize> = names.filter_map(|name| structure.member(name)).collect();
+    let touches = |of: &SiteField| {
+        let is_named = |member| named.contains(member);
+        of.structure == proposal.structure && (named.is_empty() || of.members.iter().any(is_named))
+    };
     let sites = before.structures.sites.iter().enumerate();
-    let own = sites.filter(|(_, of)| of.as_ref().is_some_and(|of| of.structure == structure));
+    let own = sites.filter(|(_, of)| of.as_ref().is_some_and(touches));
     let site = own
         .map(|(site, _)| site)
         .max_by_key(|&site| before.rank_by.rank_of(&counters[site]))?;

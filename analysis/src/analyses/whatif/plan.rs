@@ -34,6 +34,15 @@ pub enum Link {
 }
 
 impl Change {
+    /// The members that it names; none if it is one of whole objects.
+    pub fn members(&self) -> &[String] {
+        match self {
+            Change::Split(members) | Change::Reorder(members) => members,
+            Change::PadMember(member) => std::slice::from_ref(member),
+            Change::PadBy(_) | Change::Align(_) | Change::Arrays => &[],
+        }
+    }
+
     /// The options of `trackway whatif` that ask for the change.
     pub fn options(&self, structure: &str, link: Link) -> String {
         match self {
