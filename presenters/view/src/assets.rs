@@ -12,7 +12,7 @@ const STYLES: [&str; 6] = [
 ];
 
 /// Each file defines one object that the later ones use; the last one draws the page.
-const SCRIPTS: [&str; 41] = [
+const SCRIPTS: [&str; 42] = [
     include_str!("../assets/script/texts.js"),
     include_str!("../assets/script/names.js"),
     include_str!("../assets/script/numbers.js"),
@@ -21,6 +21,7 @@ const SCRIPTS: [&str; 41] = [
     include_str!("../assets/script/chart.js"),
     include_str!("../assets/script/chosen.js"),
     include_str!("../assets/script/places.js"),
+    include_str!("../assets/script/comparison.js"),
     include_str!("../assets/script/router.js"),
     include_str!("../assets/script/time_bars.js"),
     include_str!("../assets/script/chosen_bar.js"),

@@ -592,6 +592,30 @@ class Comparison(Investigation):
         self.assertTrue([title for title in self.texts("#audit caption") if title.startswith("Attribution: shares that changed")])
 
 
+    def test_what_is_gone_in_the_second_trace_says_so(self):
+        def lose(data):
+            part = next(part for part in data["parts"] if part["name"] == "comparison")
+            fields = table(part, "fields_l2_misses")
+            row = {"field": "slot.lost", "before": 900_000, "after": 0, "change": -900_000, "ratio": 0.0, "state": "gone"}
+            fields["rows"].insert(0, [row.get(column["name"]) for column in fields["columns"]])
+            fields["row_count"] += 1
+            return data
+
+        with tools.folder() as folder:
+            path = Path(folder) / "gone.html"
+            path.write_text(with_data(Path(f"{page_of_comparison()}.html").read_text(), lose))
+            self.browser.open(f"file://{path}")
+            self.browser.click("#comparison a", "slot.lost")
+            self.frame()
+            self.assertEqual(self.texts("#entity h2"), ["Field slot.lost"])
+            self.assertIn("gone in the second trace", self.texts("#entity > p")[1])
+            self.assertIn("900,000", self.texts("#entity td"))
+            self.browser.open("about:blank")
+            self.browser.open(f"file://{path}#field=slot.nothing")
+            self.frame()
+            self.assertIn("holds no accesses of that name", self.texts("#entity > p")[1])
+
+
 class Accessibility(Investigation):
     """axe-core finds nothing serious, in both schemes and on a phone, on pages and on the view of a field."""
 

@@ -10,7 +10,7 @@ const Entity = (() => {
    * @type {(kind: string, name: string, text: Child, otherwise?: Child) => Child}
    */
   const link = (kind, name, text, otherwise = text) => {
-    if (!Places.has(kind, name)) return otherwise;
+    if (!Places.has(kind, name) && !Comparison.goneRows(kind, name)) return otherwise;
     return Dom.element(
       'a',
       {
@@ -173,9 +173,17 @@ const Entity = (() => {
     Dom.nodesOf(content).length > 0 ? Dom.element('section', { class: 'block' }, Dom.element('h3', {}, title), content) : null;
 
   /** @type {(kind: string, name: string) => Child[]} */
+  const withoutAccesses = (kind, name) => {
+    const gone = Comparison.goneRows(kind, name);
+    return gone
+      ? [Dom.element('p', {}, 'It is gone in the second trace, which this page is of: nothing there accesses it by that name.'), TableView.create(gone)]
+      : [Dom.element('p', {}, 'This page holds no accesses of that name: it has the places that cost most.')];
+  };
+
+  /** @type {(kind: string, name: string) => Child[]} */
   const content = (kind, name) => {
     const places = (Places.isKey(kind) && Places.by(kind).get(name)) || [];
-    if (places.length === 0) return [Dom.element('p', {}, 'This page holds no accesses of that name: it has the places that cost most.')];
+    if (places.length === 0) return withoutAccesses(kind, name);
     const counts = Places.sum(places);
     const own = counts[Places.ranking];
     const memory = memoryOf(kind, name);

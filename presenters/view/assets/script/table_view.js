@@ -110,7 +110,7 @@ const TableView = (() => {
     const shown = Names.short(text);
     const title = shown === text ? null : text;
     const name = Names.breakable(shown);
-    return Places.has(column.name, text) ? Entity.link(column.name, text, name) : title ? Dom.element('span', { title }, name) : name;
+    return Entity.link(column.name, text, name, title ? Dom.element('span', { title }, name) : name);
   };
 
   /** @type {(text: string) => Child} */
