@@ -17,7 +17,7 @@ pub enum TraceError {
         source: io::Error,
     },
 
-    #[error("{}: exists already; choose another name, or overwrite it with --force", file.display())]
+    #[error("{}: exists already; choose another name, or overwrite it with -f", file.display())]
     AlreadyExists { file: PathBuf },
 
     #[error(transparent)]

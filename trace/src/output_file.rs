@@ -36,10 +36,10 @@ impl Existing {
 /// Why a file can't be written.
 #[derive(Debug, thiserror::Error)]
 pub enum OutputError {
-    #[error("{}: exists already; choose another name, or replace it with --force", file.display())]
+    #[error("{}: exists already; choose another name, or replace it with -f", file.display())]
     Exists { file: PathBuf },
 
-    #[error("{}: is a symbolic link; name the file itself, or replace what it leads to with --force", file.display())]
+    #[error("{}: is a symbolic link; name the file itself, or replace what it leads to with -f", file.display())]
     Link { file: PathBuf },
 
     #[error("{}: is a symbolic link that leads nowhere; remove it, or name another file", file.display())]

@@ -16,7 +16,7 @@ pub enum RecordError {
         expected: &'static str,
     },
 
-    #[error("{} already exists; choose another name, or replace it with --force", path.display())]
+    #[error("{} already exists; choose another name, or replace it with -f", path.display())]
     OutputExists { path: PathBuf },
 
     #[error("{error}")]

@@ -115,7 +115,7 @@ fn prepare(folder: &Path, force: bool, paths: &[PathBuf]) -> Result<(), ExportEr
         what,
     };
     if !force {
-        return Err(unfit("exists already; replace it with --force".into()));
+        return Err(unfit("exists already; replace it with -f".into()));
     }
     for entry in std::fs::read_dir(folder).map_err(failed("read the folder"))? {
         let path = entry.map_err(failed("read the folder"))?.path();

@@ -61,7 +61,7 @@ class Outputs(unittest.TestCase):
             path.write_text("mine")
             refused = write(verb, path)
             self.assertEqual((refused.returncode, path.read_text()), (2, "mine"))
-            self.assertIn("exists already; choose another name, or replace it with --force", refused.stderr)
+            self.assertIn("exists already; choose another name, or replace it with -f", refused.stderr)
             self.assertEqual(write(verb, path, "--force").returncode, 0)
             self.assertEqual(path.read_bytes(), self.expected(verb))
 

@@ -62,7 +62,7 @@ class Run(unittest.TestCase):
         self.assertRegex(done.stderr, r"bank\.trackway: accesses in .*, [0-9.]+ [KM]B in the file")
         again = self.run_here("./bank")
         self.assertEqual(again.returncode, 2)
-        self.assertIn("replace it with --force", again.stderr)
+        self.assertIn("replace it with -f", again.stderr)
 
     def test_the_last_line_is_for_programs(self):
         done = self.run_here("-f", "-q", "--json", "--machine", "zen3", "--page", "-o", "json.trackway", "./bank")

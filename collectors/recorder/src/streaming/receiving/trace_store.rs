@@ -265,7 +265,7 @@ impl Slot {
         }
         let exists = || {
             format!(
-                "{} exists already at the collector; choose another name there, or overwrite it with --force",
+                "{} exists already at the collector; choose another name there, or overwrite it with -f",
                 self.path.display()
             )
         };
