@@ -84,7 +84,7 @@ mod tests {
             .write("page", true)
             .unwrap_err()
             .to_string()
-            .contains("--force"));
+            .contains("with -f"));
         assert_eq!(fs::read_to_string(&path).unwrap(), "mine");
         let forced = Target::new(path.clone(), true);
         forced.check().unwrap();

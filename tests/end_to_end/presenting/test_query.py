@@ -148,7 +148,7 @@ class Query(unittest.TestCase):
             self.assertEqual(output.read_bytes()[:4], b"PAR1")
             done = tools.trackway("query", "-q", "-o", output, self.trace, sql, check=False)
             self.assertEqual(done.returncode, 2)
-            self.assertIn("--force", done.stderr)
+            self.assertIn("with -f", done.stderr)
 
     def test_parquet_folders_have_all_rows(self):
         with tools.folder() as folder:

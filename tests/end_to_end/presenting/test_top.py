@@ -166,7 +166,7 @@ class Top(unittest.TestCase):
 
     def test_files_are_replaced_only_by_force(self):
         self.series.write_text("mine")
-        self.assertIn("--force", self.top("--", program(), 1, 0, status=2).stderr)
+        self.assertIn("with -f", self.top("--", program(), 1, 0, status=2).stderr)
         parquet = self.folder / "series.parquet"
         self.top("-f", "--parquet", parquet, "--", program(), 1, 0)
         self.assertTrue(self.rows())

@@ -157,7 +157,7 @@ class TopPage(CountsPage):
         self.page.write_text("mine")
         refused = self.top("--", test_top.program(), 1, 0, check=False)
         self.assertEqual(refused.returncode, 2)
-        self.assertIn("--force", refused.stderr)
+        self.assertIn("with -f", refused.stderr)
         self.assertEqual(self.page.read_text(), "mine")
         self.top("-f", "--", test_top.program(), 1, 0, check=False)
         self.assertTrue(self.page.read_text().startswith("<!DOCTYPE html>"))

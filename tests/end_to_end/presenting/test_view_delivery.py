@@ -29,7 +29,7 @@ class Files(unittest.TestCase):
         self.assertEqual(page.stat().st_mode & 0o777, 0o600)
         again = tools.trackway("view", "-q", self.trace, check=False)
         self.assertEqual(again.returncode, 2)
-        self.assertIn("--force", again.stderr)
+        self.assertIn("with -f", again.stderr)
         tools.trackway("view", "-q", "-f", self.trace)
         self.assertEqual(os.listdir(self.folder).count(page.name), 1)
 

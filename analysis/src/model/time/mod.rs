@@ -224,7 +224,7 @@ impl Levels {
     /// The system fills new pages with zeros, which leaves their lines in the caches: they don't come from memory. A part of
     /// 4 KiB of a larger page is filled last, the one that is accessed. `site` is that of the system's accesses.
     fn provide(&mut self, access: &Access, served: &mut Served, memory: usize, site: usize) {
-        let mut filled = served.new_pages.count() * ZEROED_BYTES >> self.line_shift;
+        let mut filled = (served.new_pages.count() * ZEROED_BYTES) >> self.line_shift;
         served.level = 0;
         for level in (1..=memory).rev() {
             for lines in [&mut served.lines[level], &mut served.prefetched[level]] {
