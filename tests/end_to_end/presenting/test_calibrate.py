@@ -39,8 +39,21 @@ class Calibrate(unittest.TestCase):
         folder, self.first = tools.once("calibrated", measured)
         self.settings = folder.name
 
+    def in_one_of_three(self, holds):
+        """Work of others may disturb a measurement, but not each of three."""
+        for _ in range(2):
+            try:
+                return holds(self.first)
+            except AssertionError:
+                with tools.folder() as folder:
+                    self.first = calibrate(folder, "--json")
+        return holds(self.first)
+
     def test_each_level_is_slower_than_the_one_before(self):
-        levels = rows(self.first, "levels", "level")
+        self.in_one_of_three(self.levels_are_plausible)
+
+    def levels_are_plausible(self, measured):
+        levels = rows(measured, "levels", "level")
         names = list(levels)
         self.assertEqual((names[0], names[-1]), ("L1", "memory"))
         latencies = [row["latency_ns"] for row in levels.values()]
@@ -55,7 +68,10 @@ class Calibrate(unittest.TestCase):
         self.assertLess(levels["L1"]["line_ns"], levels["memory"]["line_ns"])
 
     def test_the_core_is_plausible(self):
-        figures = {name: row["value"] for name, row in rows(self.first, "core", "figure").items()}
+        self.in_one_of_three(self.core_is_plausible)
+
+    def core_is_plausible(self, measured):
+        figures = {name: row["value"] for name, row in rows(measured, "core", "figure").items()}
         self.assertTrue(0.3 < figures["ghz"] < 8, figures)
         self.assertTrue(0.5 < figures["width"] < 16, figures)
         self.assertTrue(1 <= figures["most_misses"] <= 32, figures)
