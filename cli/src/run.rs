@@ -293,7 +293,7 @@ impl Next {
     fn after_advice(step: NextStep) -> Next {
         let command = step.to_string();
         let shows = match command.starts_with("trackway fix ") {
-            true => "a patch of the first change",
+            true => "a patch",
             false => THE_PAGE,
         };
         Next { command, shows }

@@ -23,15 +23,12 @@ use trackway_trace::{Batch, LocationId, SiteId, Trace};
 
 use crate::engine::Observer;
 use crate::model::site_counts::SiteCounters;
-use crate::model::time::Machine;
+use crate::model::time::{Machine, LEAST_WAITING};
 pub use prefetch::ITERATIONS as PREFETCH_ITERATIONS;
 use simulate::{simulate, Output};
 
 /// An edit is looked at where its accesses take at least this part of the estimated time.
 pub const LEAST_PART: f64 = 0.02;
-/// Other places, and lines that are asked for before, save what accesses wait, and little of what others do. So they are looked
-/// at where the accesses wait in at least this part of the time: half of what a card must save.
-const LEAST_WAITING: f64 = LEAST_PART / 2.0;
 /// Edits that are simulated at most.
 const MOST_EDITS: usize = 6;
 

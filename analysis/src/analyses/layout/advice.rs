@@ -12,13 +12,10 @@ use crate::engine::Observer;
 use crate::model::cache::Caches;
 use crate::model::site_counts::{Measure, SiteCounters};
 use crate::model::structures::Structures;
-use crate::model::time::Machine;
+use crate::model::time::{Machine, LEAST_WAITING};
 
 /// A proposal has to save this part of the program's misses.
 const LEAST_GAIN: f64 = 0.02;
-/// Other places save what accesses wait, and little of what others do. So a structure isn't looked at whose accesses wait in a
-/// smaller part of the time: half of the least gain.
-pub const LEAST_WAITING: f64 = LEAST_GAIN / 2.0;
 
 /// What is known of the program as it is.
 pub(super) struct Before<'b> {

@@ -23,6 +23,10 @@ pub use costs::Costs;
 use costs::{NewPages, SERVING};
 pub(crate) use sites::TimedSites;
 
+/// Other places, and lines that are asked for before, save what accesses wait, and little of what others do. So such changes are
+/// looked at where the accesses wait in at least this part of the time: half of what a change must save to be shown.
+pub(crate) const LEAST_WAITING: f64 = 0.01;
+
 /// A machine: its caches with their prefetchers, and what they cost.
 #[derive(Debug, Clone)]
 pub struct Machine {

@@ -281,6 +281,30 @@ mod tests {
     }
 
     #[test]
+    fn what_can_no_longer_be_half_is_refused() {
+        let after = |elements, foreseen| Ahead {
+            roles: Roles {
+                by_site: Vec::new(),
+                plain: PlainSites {
+                    load: SiteId(0),
+                    store: SiteId(1),
+                    prefetch: SiteId(2),
+                },
+            },
+            all: 100,
+            elements,
+            foreseen,
+        };
+        for (elements, foreseen, refused) in [(49, 0, false), (50, 0, true), (99, 50, false), (100, 50, true)]
+        {
+            let ahead = after(elements, foreseen);
+            assert_eq!(ahead.is_refused(), refused, "{foreseen} of {elements}");
+            // Whoever is refused has an objection.
+            assert!(!refused || ahead.objection().is_some());
+        }
+    }
+
+    #[test]
     fn a_loop_that_ends_before_foresees_nothing() {
         let two = source((0..20).chain(1000..1020).map(|index| 4 * index));
         assert_eq!(two.ahead(0, 4), Some((64, 4)));
