@@ -142,7 +142,7 @@ impl MachineArguments {
                 caches.levels().len()
             ));
         }
-        let caches = with_prefetchers(&as_found(caches, costs)?, costs)?;
+        let caches = with_prefetchers(&as_found(caches, costs)?, costs)?.with_scattered_pages();
         let costs = costs_of(costs, &caches);
         Ok(Machine { caches, costs })
     }

@@ -440,6 +440,16 @@ impl Batch {
         self.lanes.len()
     }
 
+    /// Appends a function's entry or exit after the accesses so far. Other events are left out.
+    pub fn push_call(&mut self, event: Event) {
+        let before = self.len() as u32;
+        match event {
+            Event::Enter(function) => self.marks.push(Mark::enter(before, function)),
+            Event::Exit(function) => self.marks.push(Mark::exit(before, function)),
+            _ => (),
+        }
+    }
+
     /// Appends `count` iterations after `before` accesses.
     pub fn push_run(&mut self, before: u32, lanes: impl Iterator<Item = Lane>, count: u64) {
         let first_lane = self.lanes.len();

@@ -21,8 +21,6 @@ const MEMORY_SPACING: usize = 2 * LINE_BYTES as usize;
 const WINDOW_BYTES: usize = 4 << 20;
 /// A working set of so many times the cache before finds next to nothing there.
 const TIMES_CACHE_BEFORE: u64 = 3;
-/// What is slower by this than the smallest working set isn't in the cache.
-const STILL_IN_CACHE: f64 = 1.5;
 
 /// A working set, and what was measured of it.
 #[derive(Debug)]
@@ -73,10 +71,15 @@ impl WorkingSet {
 }
 
 impl Level {
-    /// A cache, of which up to half is used.
+    /// What the working sets of a cache take together, at most: each is half of the next one.
+    pub fn most_bytes(cache_bytes: u64) -> u64 {
+        cache_bytes / 2 * 3
+    }
+
+    /// A cache, of which up to three quarters are used, and up to half for its figures.
     pub fn cache(level: u32, size_bytes: u64, bytes_before: Option<u64>) -> io::Result<Level> {
-        let most = size_bytes / 2;
-        let mut bytes = bytes_before.map_or(most, |before| most.min(before * TIMES_CACHE_BEFORE));
+        let (half, most) = (size_bytes / 2, size_bytes / 4 * 3);
+        let mut bytes = bytes_before.map_or(half, |before| half.min(before * TIMES_CACHE_BEFORE));
         let mut sets = Vec::new();
         while bytes <= most {
             sets.push(WorkingSet::dense(bytes as usize)?);
@@ -175,22 +178,20 @@ impl Level {
         })
     }
 
-    /// What to say if half of the cache is slower than a part of it: other programs or other virtual machines use it, or
-    /// the host gives this machine a part only.
-    pub fn note(&self) -> Option<String> {
-        let limit = self.sets[0].by_chance.value()? * STILL_IN_CACHE;
-        let fits = |set: &&WorkingSet| set.by_chance.value().is_some_and(|ns| ns <= limit);
-        let (largest, fitting) = (self.sets.last()?, self.sets.iter().take_while(fits).last()?);
-        let slow_ns = largest.by_chance.value()?;
-        (fitting.bytes < largest.bytes).then(|| {
-            format!(
-                "{}: of {} KiB, {} were found in the cache, and {} took {slow_ns:.0} ns per load: others have the rest",
-                self.name,
-                self.size_bytes.unwrap_or(0) >> 10,
-                fitting.bytes >> 10,
-                largest.bytes >> 10,
-            )
-        })
+    /// What to say if a part of the cache alone was found: other programs or other virtual machines use it, or the host gives
+    /// this machine a part only.
+    pub fn note(&self, memory_ns: f64) -> Option<String> {
+        let size_bytes = self.size_bytes?;
+        let found_bytes = self.found_bytes(size_bytes, memory_ns)?;
+        let largest = self.sets.last()?;
+        Some(format!(
+            "{}: of {} KiB, {} were found in the cache, and {} took {:.0} ns per load: others have the rest",
+            self.name,
+            size_bytes >> 10,
+            found_bytes >> 10,
+            largest.bytes >> 10,
+            largest.by_chance.value()?,
+        ))
     }
 
     /// By the names of the figures.

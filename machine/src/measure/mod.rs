@@ -114,7 +114,10 @@ impl Bench {
         pinned::pin(home)?;
         let caches = caches(home);
         let last_bytes = caches.last().ok_or(CostsError::NoCaches)?.size_bytes;
-        let of_caches: u64 = caches.iter().map(|cache| cache.size_bytes).sum();
+        let of_caches: u64 = caches
+            .iter()
+            .map(|cache| Level::most_bytes(cache.size_bytes))
+            .sum();
         let memory_bytes = memory_bytes(
             last_bytes,
             of_caches + Tlb::needed_bytes() + fault::needed_bytes(),
@@ -227,7 +230,8 @@ impl Bench {
     }
 
     fn notes(&self) -> Vec<String> {
-        let levels = self.levels.iter().filter_map(Level::note);
+        let memory_ns = self.levels.last().and_then(Level::latency_ns);
+        let levels = self.levels.iter().filter_map(|level| level.note(memory_ns?));
         let without_transfer = !self.transfers.is_empty() && self.transfer().is_none();
         let transfer =
             without_transfer.then(|| "transfers between cores: never did two threads run at once".to_owned());

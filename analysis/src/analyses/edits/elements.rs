@@ -161,21 +161,23 @@ impl Rewrite for Moved {
         let live = processes
             .entry(batch.process)
             .or_insert_with(|| program.begin(known));
-        let mut rewrite = |live: &mut Blocks<Option<u64>>, of_trace: (SiteId, u64, u64)| match only
-            .as_ref()
-            .is_none_or(|only| only.contains(&of_trace.0))
-        {
-            true => access(all, live, of_trace, to),
-            false => to.access(of_trace.0, of_trace.1, of_trace.2),
-        };
-        for item in batch.items() {
+        let rewrite =
+            |live: &mut Blocks<Option<u64>>, of_trace: (SiteId, u64, u64), to: &mut Output| match only
+                .as_ref()
+                .is_none_or(|only| only.contains(&of_trace.0))
+            {
+                true => access(all, live, of_trace, to),
+                false => to.access(of_trace.0, of_trace.1, of_trace.2),
+            };
+        for item in batch.all_items() {
             match item {
                 BatchItem::Event(event) => {
+                    to.call(event);
                     let changes = numbering.changes(event).into_iter().flatten();
                     changes.for_each(|change| apply(live, change, known));
                 }
                 BatchItem::Accesses(piece) => {
-                    each_access(batch, piece, |access| rewrite(live, access));
+                    each_access(batch, piece, |access| rewrite(live, access, to));
                 }
             }
         }

@@ -129,7 +129,10 @@ impl Reordered {
 
 impl Rewrite for Reordered {
     fn take(&mut self, batch: &Batch, to: &mut Output) {
-        for piece in batch.pieces() {
+        for item in batch.all_items() {
+            let Some(piece) = to.accesses_of(item) else {
+                continue;
+            };
             match piece {
                 Piece::Accesses(range) => {
                     for index in range {

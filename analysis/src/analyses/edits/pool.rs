@@ -92,9 +92,10 @@ impl Rewrite for Pooled {
             slots: Slots::default(),
             taken: HashMap::new(),
         });
-        for item in batch.items() {
+        for item in batch.all_items() {
             match item {
                 BatchItem::Event(event) => {
+                    to.call(event);
                     let changes = self.numbering.changes(event).into_iter().flatten();
                     changes.for_each(|change| pool.apply(&self.objects, change));
                 }

@@ -57,7 +57,10 @@ fn place(stream: u32, address: u64) -> u64 {
 
 impl Rewrite for Private {
     fn take(&mut self, batch: &Batch, to: &mut Output) {
-        for piece in batch.pieces() {
+        for item in batch.all_items() {
+            let Some(piece) = to.accesses_of(item) else {
+                continue;
+            };
             each_access(batch, piece, |access| self.access(batch.stream, access, to));
         }
     }

@@ -201,7 +201,9 @@ impl Rewrite for Shrunk {
         });
         let Process { live, room } = process;
         let (stores, lost) = (&*self.stores, &mut self.lost);
-        let mut rewrite = |live: &mut Blocks<Option<Array>>, (site, address, length): (SiteId, u64, u64)| {
+        let mut rewrite = |live: &mut Blocks<Option<Array>>,
+                           (site, address, length): (SiteId, u64, u64),
+                           to: &mut Output| {
             let block = live.at(site.index(), address);
             let array = block.and_then(|(start, array)| Some((start, (*array)?)));
             let inside =
@@ -214,9 +216,10 @@ impl Rewrite for Shrunk {
                 _ => to.access(site, address, length),
             }
         };
-        for item in batch.items() {
+        for item in batch.all_items() {
             match item {
                 BatchItem::Event(event) => {
+                    to.call(event);
                     let changes = self.numbering.changes(event).into_iter().flatten();
                     changes.for_each(|change| {
                         apply(live, change, |block| {
@@ -225,7 +228,7 @@ impl Rewrite for Shrunk {
                     });
                 }
                 BatchItem::Accesses(piece) => {
-                    each_access(batch, piece, |access| rewrite(live, access));
+                    each_access(batch, piece, |access| rewrite(live, access, to));
                 }
             }
         }

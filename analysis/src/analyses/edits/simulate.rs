@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use trackway_trace::{Batch, Lane, LongBlock, Piece, Program, SiteId, Trace};
+use trackway_trace::{Batch, BatchItem, Event, Lane, LongBlock, Piece, Program, SiteId, Trace};
 
 use super::{Edit, Rewrite};
 use crate::analyses::whatif::{order_of, Simulations};
@@ -71,6 +71,24 @@ impl Output<'_> {
         self.batch.push_run(before, lanes.iter().copied(), count);
         if self.batch.runs.len() >= MOST_RUNS {
             self.pass_on();
+        }
+    }
+
+    /// Entries and exits of functions, which the model of time wants to know; other events aren't passed on.
+    #[inline]
+    pub fn call(&mut self, event: Event) {
+        self.batch.push_call(event);
+    }
+
+    /// The accesses that an item stands for, if it is no event. Calls are passed on.
+    #[inline]
+    pub fn accesses_of<'b>(&mut self, item: BatchItem<'b>) -> Option<Piece<'b>> {
+        match item {
+            BatchItem::Accesses(piece) => Some(piece),
+            BatchItem::Event(event) => {
+                self.call(event);
+                None
+            }
         }
     }
 

@@ -58,7 +58,10 @@ impl Spread {
 
 impl Rewrite for Spread {
     fn take(&mut self, batch: &Batch, to: &mut Output) {
-        for piece in batch.pieces() {
+        for item in batch.all_items() {
+            let Some(piece) = to.accesses_of(item) else {
+                continue;
+            };
             each_access(batch, piece, |access| self.access(access, to));
         }
     }

@@ -265,7 +265,9 @@ impl<'r> Rewriter<'r> {
         for index in 0..=from.len() {
             while let Some(mark) = marks.next_if(|mark| mark.before as usize <= index || index == from.len())
             {
-                let changes = self.numbering.changes(from.event(*mark));
+                let event = from.event(*mark);
+                to.push_call(event);
+                let changes = self.numbering.changes(event);
                 for change in changes.into_iter().flatten() {
                     let pointers = self.apply(&mut blocks, from.process, change);
                     self.set_pointers(pointers, from, to, pass_on);

@@ -113,6 +113,8 @@ pub struct Caches {
     classes: bool,
     /// More threads than this share private levels.
     cores: u32,
+    /// Whether a page's sets are chosen by chance, in levels where a page doesn't have lines in all.
+    scatters_pages: bool,
 }
 
 impl Policy {
@@ -196,6 +198,13 @@ impl Caches {
         self
     }
 
+    /// Puts pages anywhere into physical memory, as systems do: larger levels choose sets by physical addresses, of which the
+    /// trace knows nothing. The same page is at the same place each time.
+    pub fn with_scattered_pages(mut self) -> Caches {
+        self.scatters_pages = true;
+        self
+    }
+
     /// Sets the number of cores. More threads than this share cores.
     pub fn with_cores(mut self, cores: u32) -> Result<Caches, CachesError> {
         self.cores = cores;
@@ -225,6 +234,7 @@ impl Caches {
             page_bytes: DEFAULT_PAGE_BYTES,
             huge: HugeRegions::default(),
             classes: false,
+            scatters_pages: false,
             cores: DEFAULT_CORES,
         }
     }
@@ -256,6 +266,10 @@ impl Caches {
         self.classes
     }
 
+    pub fn scatters_pages(&self) -> bool {
+        self.scatters_pages
+    }
+
     pub fn cores(&self) -> u32 {
         self.cores
     }
@@ -277,7 +291,9 @@ impl Caches {
     /// The same where a part costs more than a share of the whole, which is worth it on other machines only: of LRU levels
     /// that may be shared.
     pub fn most_line_parts(&self) -> u32 {
-        let by_sets = self.levels.iter().all(|level| level.policy == Policy::Lru) && !self.prefetches();
+        let by_sets = self.levels.iter().all(|level| level.policy == Policy::Lru)
+            && !self.prefetches()
+            && !self.scatters_pages;
         match by_sets && !self.classes && self.tlbs.is_empty() && !self.levels.is_empty() {
             true => self.parts_by_sets(),
             false => 1,
@@ -337,7 +353,7 @@ impl Caches {
     /// Plain LRU levels of one thread, of which nothing but misses and write-backs is asked.
     pub(super) fn is_plain(&self) -> bool {
         let plain = self.levels.iter().all(CacheLevel::is_plain);
-        plain && !self.any_shared() && !self.classes && self.tlbs.is_empty()
+        plain && !self.any_shared() && !self.classes && !self.scatters_pages && self.tlbs.is_empty()
     }
 }
 

@@ -341,8 +341,12 @@ impl<S: LineStore> Core<S> {
 impl<S: LineStore> Cache<S> {
     fn new(caches: &Caches, level: usize) -> Self {
         let model = caches.levels()[level];
+        let mut lines = S::new(model.geometry, model.policy);
+        if caches.scatters_pages() {
+            lines.scatter_pages(caches.page_bytes() / u64::from(model.geometry.line_bytes));
+        }
         Cache {
-            lines: S::new(model.geometry, model.policy),
+            lines,
             shift: shift(caches, level),
             classes: caches
                 .classes()

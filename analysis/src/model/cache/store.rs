@@ -8,6 +8,10 @@ use super::{CacheGeometry, Policy};
 pub(crate) trait LineStore: Clone + Send {
     fn new(geometry: CacheGeometry, policy: Policy) -> Self;
 
+    /// Lets the sets of a page be chosen by chance, as where the system puts pages anywhere into physical memory. To be called
+    /// before any line comes in.
+    fn scatter_pages(&mut self, page_lines: u64);
+
     /// Finds a line and marks it as used.
     fn look_up(&mut self, line: u64) -> Option<&mut Entry>;
 
@@ -40,6 +44,35 @@ pub(super) enum SetCount {
     /// Sets are a power of two: the mask.
     Mask(u64),
     Modulus(u64),
+    Scattered(ScatteredPages),
+}
+
+/// Sets in groups that each have the lines of one page.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ScatteredPages {
+    /// Logarithm of the lines of a page.
+    shift: u32,
+    groups: u64,
+}
+
+impl ScatteredPages {
+    /// None if a page has lines in all sets wherever it is.
+    fn new(sets: u64, page_lines: u64) -> Option<ScatteredPages> {
+        let groups = sets / page_lines;
+        (groups > 1).then_some(ScatteredPages {
+            shift: page_lines.trailing_zeros(),
+            groups,
+        })
+    }
+
+    /// A page's group follows from its number alone, so that the same trace gives the same figures.
+    #[inline(always)]
+    fn set_of(self, line: u64) -> usize {
+        let page = line >> self.shift;
+        let chance = (page ^ page >> 17).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+        let group = (chance * self.groups) >> 32;
+        (group << self.shift | line & ((1 << self.shift) - 1)) as usize
+    }
 }
 
 impl SetCount {
@@ -55,6 +88,7 @@ impl SetCount {
         match self {
             SetCount::Mask(mask) => (line & mask) as usize,
             SetCount::Modulus(sets) => (line % sets) as usize,
+            SetCount::Scattered(pages) => pages.set_of(line),
         }
     }
 }
@@ -76,6 +110,13 @@ impl<R: Replacement> LineStore for Sets<R> {
             ways,
             count: SetCount::new(sets),
             replacement: R::new(sets as usize, ways),
+        }
+    }
+
+    fn scatter_pages(&mut self, page_lines: u64) {
+        let sets = (self.entries.len() / self.ways) as u64;
+        if let Some(pages) = ScatteredPages::new(sets, page_lines) {
+            self.count = SetCount::Scattered(pages);
         }
     }
 
@@ -160,6 +201,10 @@ impl LineStore for AnySets {
         }
     }
 
+    fn scatter_pages(&mut self, page_lines: u64) {
+        for_policy!(self, sets => sets.scatter_pages(page_lines));
+    }
+
     #[inline(always)]
     fn look_up(&mut self, line: u64) -> Option<&mut Entry> {
         for_policy!(self, sets => sets.look_up(line))
@@ -182,5 +227,30 @@ impl LineStore for AnySets {
     #[inline]
     fn announce(&self, line: u64) {
         for_policy!(self, sets => sets.announce(line))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scattered_pages_fill_all_sets_alike_and_stay_whole() {
+        let pages = ScatteredPages::new(2048, 64).unwrap();
+        let mut counts = vec![0u32; 2048];
+        // Powers of two apart, which would share two groups of 32.
+        let lines = (0..3200u64).flat_map(|page| (0..64).map(move |line| page << 16 | line));
+        lines.for_each(|line| counts[pages.set_of(line)] += 1);
+        assert!(
+            counts.iter().all(|count| (50..=160).contains(count)),
+            "{counts:?}"
+        );
+        assert_eq!(pages.set_of(5 << 6 | 9), pages.set_of(5 << 6) + 9);
+    }
+
+    #[test]
+    fn pages_that_have_lines_in_all_sets_are_not_scattered() {
+        assert!(ScatteredPages::new(64, 64).is_none());
+        assert_eq!(ScatteredPages::new(8704, 64).unwrap().groups, 136);
     }
 }

@@ -80,6 +80,8 @@ struct Value {
     arrived: f64,
     /// When it arrived for code that was executed in vain after a branch.
     in_vain: f64,
+    /// Calls around the load.
+    depth: u32,
 }
 
 /// What an address follows from that waits for no load.
@@ -88,6 +90,7 @@ const NOTHING: Value = Value {
     position: 0.0,
     arrived: 0.0,
     in_vain: 0.0,
+    depth: 0,
 };
 
 /// When something of which there can be few at once has time again. They are busy by their number in the mean (Little's
@@ -99,6 +102,8 @@ struct Turns(f64);
 pub(super) struct Core {
     /// Instructions so far.
     position: f64,
+    /// Calls that have begun and not ended.
+    depth: u32,
     /// When the last instruction has entered the window.
     entered: f64,
     /// When all instructions so far have ended.
@@ -132,6 +137,7 @@ impl Core {
     pub fn new(sites: usize, types: usize) -> Core {
         Core {
             position: 0.0,
+            depth: 0,
             entered: 0.0,
             ended: 0.0,
             full_until: 0.0,
@@ -162,6 +168,15 @@ impl Core {
             .resize(types.max(self.pointers.len()), Value::default());
     }
 
+    /// A function is entered, from which [`Core::return_from_call`] returns.
+    pub fn call(&mut self) {
+        self.depth = self.depth.saturating_add(1);
+    }
+
+    pub fn return_from_call(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+    }
+
     /// When all instructions so far have ended.
     pub fn ended(&self) -> f64 {
         self.ended
@@ -179,8 +194,7 @@ impl Core {
             self.full_until = self.full_until.max(known + costs.wrong_branch_ns);
         }
         self.enter(work.instructions, own_ns, costs.window);
-        let detour = self
-            .detours
+        self.detours
             .follow(work.site as u32, own_ns, self.position, costs.window);
         let started = self.ended;
         if served.new_pages.count() > 0 {
@@ -192,9 +206,9 @@ impl Core {
             false => from,
         };
         let ready = self.entered.max(from.arrived);
-        let in_vain = detour.and_then(|detour| {
-            let ready = detour.now.max(from.in_vain);
-            (ready < detour.until).then(|| self.serve(costs, served, detour.now, ready, memory))
+        let in_vain = self.detours.enters(from.in_vain).map(|now| {
+            let ready = now.max(from.in_vain);
+            self.serve(costs, served, now, ready, memory)
         });
         let done = match in_vain {
             // Once more, with the line that was asked for.
@@ -230,6 +244,7 @@ impl Core {
                 position: self.position,
                 arrived: done,
                 in_vain: in_vain.unwrap_or(done),
+                depth: self.depth,
             };
             self.arrived[work.site] = value;
             self.condition = done;
@@ -274,11 +289,13 @@ impl Core {
 
     /// The value that the address follows from: of several loads the last one, for the others are those of other ways to the
     /// access, or came long before. A pointer from another function is waited for where its line is: what is near was
-    /// accessed by that pointer before.
+    /// accessed by that pointer before. What was loaded in a deeper call belongs to an activation that has ended: the own address
+    /// was known before that call.
     #[inline(always)]
     fn follows_from(&self, work: &Work, is_near: bool) -> Value {
         let mut last = &NOTHING;
         let loads = work.loads.iter().map(|&load| &self.arrived[load as usize]);
+        let loads = loads.filter(|value| value.depth <= self.depth);
         let pointer = work.pointer.filter(|_| !is_near);
         let pointer = pointer.map(|pointed_to| &self.pointers[pointed_to as usize]);
         for value in loads.chain(pointer) {
@@ -364,4 +381,4 @@ impl Turns {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -14,7 +14,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use trackway_trace::{Batch, Lane, Piece, Program};
+use trackway_trace::{Batch, BatchItem, Event, Lane, Piece, Program};
 
 use self::core::{Core, Served};
 use super::cache::{Access, Caches, LineChanges, Outcome, Page, Pages, Simulator, Totals, MAX_TLB_LEVELS};
@@ -135,14 +135,17 @@ impl Timing {
             spent: &mut self.spent,
             latest_ns: 0.0,
         };
-        for piece in batch.pieces() {
-            match piece {
-                Piece::Accesses(range) => range.for_each(|index| {
+        for item in batch.all_items() {
+            match item {
+                BatchItem::Accesses(Piece::Accesses(range)) => range.for_each(|index| {
                     let site = batch.site[index].index();
                     run.access(site, batch.address[index], batch.length(index));
                     each(run.latest_ns * machine.costs.ghz);
                 }),
-                Piece::Run(piece) => run.run(batch.lanes(piece), piece.count),
+                BatchItem::Accesses(Piece::Run(piece)) => run.run(batch.lanes(piece), piece.count),
+                BatchItem::Event(Event::Enter(_)) => run.core.call(),
+                BatchItem::Event(Event::Exit(_)) => run.core.return_from_call(),
+                BatchItem::Event(_) => (),
             }
         }
         machine.cycles(core.ended()) - machine.cycles(before)
@@ -374,5 +377,57 @@ impl CoreRun<'_> {
             let count = count as f64;
             self.spent[site] += self.core.run_on(instructions * count, waits * count, self.costs);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use trackway_trace::{AccessKind, FunctionId, LocationId, Site, SiteWork, StringId, VariableKind};
+
+    use super::*;
+
+    fn program_of_loads(works: impl IntoIterator<Item = SiteWork>) -> Program {
+        let mut program = Program::default();
+        for work in works {
+            program.work.push(Some(work));
+            program.sites.push(Site {
+                function: FunctionId(0),
+                ordinal: 0,
+                part: 0,
+                kind: AccessKind::Load,
+                size: 8,
+                location: LocationId(0),
+                variable: StringId(0),
+                variable_kind: VariableKind::Unknown,
+                object_type: StringId(0),
+                field: StringId(0),
+                value_type: StringId(0),
+                waits: false,
+            });
+        }
+        program
+    }
+
+    #[test]
+    fn what_was_waited_is_beyond_work() {
+        let work = |instructions, waits| SiteWork {
+            instructions,
+            waits,
+            ..SiteWork::default()
+        };
+        let program = program_of_loads([work(10, 2), work(3, 0)]);
+        let machine = Machine {
+            caches: Caches::default(),
+            costs: core::tests::costs(),
+        };
+        let counters = |accesses, cycles| SiteCounters {
+            accesses,
+            cycles,
+            ..SiteCounters::default()
+        };
+        // A cycle for each instruction. The second site ran in the shadow of the first.
+        let counters = [counters(100, 5000), counters(100, 250)];
+        assert_eq!(machine.cycles_of_work(&program, &counters), 1500);
+        assert_eq!(machine.cycles_waited(&program, &counters), [3800, 0]);
     }
 }

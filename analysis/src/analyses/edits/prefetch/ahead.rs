@@ -209,7 +209,10 @@ impl Rewrite for Ahead {
         let (sources, elements) = self.survey(batch);
         self.elements += elements.len() as u64;
         let mut foresight = Foresight::of(&sources, &elements);
-        for piece in batch.pieces() {
+        for item in batch.all_items() {
+            let Some(piece) = to.accesses_of(item) else {
+                continue;
+            };
             match piece {
                 Piece::Run(run) if !self.concerns(batch, &piece) => to.run(batch.lanes(run), run.count),
                 _ => each_access(batch, piece, |(site, address, length)| {

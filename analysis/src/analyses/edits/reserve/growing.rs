@@ -146,9 +146,10 @@ impl Rewrite for Reserved {
             arrays: HashMap::new(),
             starts: HashMap::new(),
         });
-        for item in batch.items() {
+        for item in batch.all_items() {
             match item {
                 BatchItem::Event(event) => {
+                    to.call(event);
                     let changes = self.numbering.changes(event).into_iter().flatten();
                     changes.for_each(|change| memory.apply(&self.chains, change));
                 }

@@ -3,7 +3,7 @@ use super::*;
 const MEMORY: usize = 2;
 
 /// Round figures: an instruction takes 1 ns.
-fn costs() -> Costs {
+pub(in crate::model::time) fn costs() -> Costs {
     Costs {
         latency_ns: [4.0, 14.0, 100.0, 0.0, 0.0],
         line_ns: [1.0, 2.0, 5.0, 0.0, 0.0],
@@ -70,6 +70,36 @@ fn an_address_follows_from_the_load_that_came_last() {
         sum += core.access(&costs, &last, &from(MEMORY), MEMORY);
     }
     assert!(sum / 1000.0 < 15.0, "{sum}");
+}
+
+/// A recursive function: its address follows from what it loaded itself, not from what the same code loaded further within.
+#[test]
+fn what_a_deeper_call_loaded_is_not_waited_for() {
+    let walk = |is_deeper: bool| {
+        let (costs, mut core) = (costs(), Core::new(3, 1));
+        let mut sum = 0.0;
+        for line in 1..=1000 {
+            if is_deeper {
+                core.call();
+            }
+            let within = Work {
+                site: 1,
+                ..load(&[2], 2.0)
+            };
+            sum += core.access(&costs, &within, &Served { line, ..from(MEMORY) }, MEMORY);
+            if is_deeper {
+                core.return_from_call();
+            }
+            let own = Work {
+                site: 2,
+                ..load(&[1], 2.0)
+            };
+            sum += core.access(&costs, &own, &from(0), MEMORY);
+        }
+        sum / 1000.0
+    };
+    let (chained, recursive) = (walk(false), walk(true));
+    assert!(chained > 100.0 && recursive < 15.0, "{chained} {recursive}");
 }
 
 #[test]
