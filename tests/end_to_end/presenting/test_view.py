@@ -1,7 +1,6 @@
 """`trackway view` in headless Chromium: every part with the numbers of the other verbs, nothing from the network, nothing
 that a hostile trace could do, and everything within reach of the keyboard."""
 
-import atexit
 import collections
 import itertools
 import json
@@ -12,6 +11,7 @@ from pathlib import Path
 from ..support import tools
 from ..support.pages import view_samples
 from ..support.pages.shared_browser import READ_TABLES, shared_browser, turn, with_data
+from ..support.pages.view_pages import shared_page
 from ..support.tools import table
 from ..support.workloads import build
 
@@ -33,25 +33,6 @@ int main(void) {
     return 0;
 }
 """
-
-
-def recorded(folder, name, *arguments):
-    trace = Path(folder) / f"{name}.trackway"
-    tools.record(trace, build("traced", name, "-O2"), *arguments)
-    return trace
-
-
-def shared_page():
-    """A trace of several threads, and its page."""
-
-    def make():
-        folder = tools.folder()
-        atexit.register(folder.cleanup)
-        trace = recorded(folder.name, "kvstore", "20000")
-        tools.trackway("view", "-q", trace)
-        return trace
-
-    return tools.once("page of the key-value store", make)
 
 
 class Page(unittest.TestCase):

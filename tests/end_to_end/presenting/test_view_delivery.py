@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ..support import tools
 from ..support.pages.chromium import Chromium
-from .test_view import recorded
+from ..support.pages.view_pages import recorded
 
 
 class Files(unittest.TestCase):

@@ -1,92 +1,15 @@
-"""The page of `trackway view` as an investigation: cards, views of single fields with addresses, search, paths of calls, and one
-choice of time and threads, each by clicks and keys, with the numbers of the verbs."""
+"""The page of `trackway view` as an investigation: cards, views of single fields with addresses, search and paths of calls, each by
+clicks and keys, with the numbers of the verbs."""
 
-import atexit
 import collections
 import itertools
 import json
-import unittest
 from pathlib import Path
 
 from ..support import tools
-from ..support.pages.shared_browser import READ_TABLES, cut_rankings, shared_browser, turn, unexplained, with_data
+from ..support.pages.shared_browser import unexplained, with_data
+from ..support.pages.view_pages import OPTIONS, Investigation, objects, page_data, page_of_accounts, page_of_comparison, shared_page
 from ..support.tools import table
-from .test_view import recorded, shared_page
-
-ACCOUNTS = tools.ROOT / "examples" / "accounts" / "accounts.c"
-AXE = tools.ROOT / "build" / "linters" / "node_modules" / "axe-core" / "axe.min.js"
-CACHES = "L1=32K,8,64:L2=256K,8,64"
-OPTIONS = ("--machine", "zen3", "--cache", CACHES)
-
-
-def page_of_accounts():
-    """A program that a split makes faster, and its page."""
-
-    def make():
-        folder = tools.folder()
-        atexit.register(folder.cleanup)
-        program = tools.compile_traced(Path(folder.name) / "accounts", [ACCOUNTS], "-O2", "-g", oracle=False)
-        trace = Path(folder.name) / "accounts.trackway"
-        tools.record(trace, program, "6000")
-        tools.trackway("view", "-q", *OPTIONS, trace)
-        return trace
-
-    return tools.once("page of the accounts", make)
-
-
-def page_of_comparison():
-    """A page about the second of two traces, which compares them."""
-
-    def make():
-        folder = tools.folder()
-        atexit.register(folder.cleanup)
-        after = recorded(folder.name, "kvstore", "30000")
-        tools.trackway("view", "-q", "--look", "0", shared_page(), after)
-        return after
-
-    return tools.once("page of a comparison", make)
-
-
-def page_data(*arguments):
-    data = json.loads(tools.trackway("view", "--json", "-q", *arguments).stdout)
-    return {part["name"]: part for part in data["parts"]}
-
-
-def objects(found):
-    names = [column["name"] for column in found["columns"]]
-    return [dict(zip(names, row, strict=True)) for row in found["rows"]]
-
-
-class Investigation(unittest.TestCase):
-    """One browser for all tests of the class."""
-
-    def setUp(self):
-        self.browser = shared_browser()
-        turn.acquire()
-        self.addCleanup(turn.release)
-        self.browser.appear(1400, 1000, "light")
-
-    def open(self, trace, fragment=""):
-        # Another fragment alone would not load the page anew.
-        self.browser.open("about:blank")
-        self.browser.open(f"file://{trace}.html{fragment}")
-        self.assertEqual(self.browser.complaints(), [])
-
-    def texts(self, selector):
-        return self.browser.evaluate(f"[...document.querySelectorAll({selector!r})].map(found => found.textContent)")
-
-    def tables(self, selector):
-        return self.browser.evaluate(READ_TABLES % selector)
-
-    def frame(self):
-        self.browser.evaluate("new Promise(requestAnimationFrame)")
-
-    def settle(self):
-        """Waits for what the page does after a change of its address."""
-        self.browser.evaluate("new Promise(done => setTimeout(done, 200))")
-
-    def top(self, selector):
-        return self.browser.evaluate(f"document.querySelector({selector!r}).getBoundingClientRect().top")
 
 
 class Cards(Investigation):
@@ -341,118 +264,6 @@ class Views(Investigation):
             self.assertNotIn(title, elsewhere)
             self.assertEqual(self.texts("#audit caption").count(title), 1)
 
-    def test_tables_show_numbers_at_each_width(self):
-        for width in (1400, 1000):
-            self.browser.appear(width, 900, "light")
-            for trace in (self.trace, page_of_accounts(), page_of_comparison()):
-                self.open(trace)
-                self.assertEqual(cut_rankings(self.browser), [], (width, trace))
-        for width in (1400, 1000, 360):
-            self.browser.appear(width, 900, "light")
-            self.open(self.trace)
-            self.browser.evaluate("document.querySelector('#tab-lines').click()")
-            first = "accesses" if width > 700 else "L2 misses"
-            right = self.browser.evaluate(
-                "(() => { const table = document.querySelector('#panel-lines table');"
-                f" const head = [...table.tHead.rows[0].cells].findIndex(cell => cell.textContent === '{first}');"
-                " return table.rows[1].cells[head].getBoundingClientRect().right; })()"
-            )
-            self.assertLess(right, width, "the first number is in sight")
-            region = self.browser.evaluate("document.querySelector('#panel-lines .scroll').getBoundingClientRect().right")
-            self.assertLess(right, region + 1, "and not cut off by the table's own region")
-            self.assertLessEqual(self.browser.evaluate("document.documentElement.scrollWidth"), width)
-
-
-class Choice(Investigation):
-    def setUp(self):
-        super().setUp()
-        self.trace = shared_page()
-
-    def accesses(self):
-        self.browser.evaluate("document.querySelector('#misses .more').click()")
-        rows = next(iter(self.tables("#misses").values()))
-        return {row[0]: int(row[rows[0].index("accesses")].replace(",", "")) for row in rows[1:]}
-
-    def test_a_thread_is_chosen_for_all_parts(self):
-        self.open(self.trace, "#misses&threads=2")
-        report = table(tools.report(self.trace, "--top", "0", "--by", "field", "--thread", "2"), "fields")["rows"]
-        self.assertEqual(self.accesses(), {row["field"]: row["accesses"] for row in report})
-        self.assertIn("thread 2", self.texts(".selection summary")[0])
-        notes = self.texts("#part-layout .whole-note")
-        self.assertIn(f"trackway layout --thread 2 {shared_page()}", notes[0])
-
-    def test_a_choice_without_accesses_says_so(self):
-        moments = objects(table(page_data(self.trace)["places"], "place_moments"))
-        active = {(row["stream"], row["bin"]) for row in moments}
-        streams, bins = ({moment[at] for moment in active} for at in (0, 1))
-        stream, bin_ = next(found for found in itertools.product(sorted(streams), sorted(bins)) if found not in active)
-        self.open(self.trace, f"#misses&time={bin_}-{bin_}&threads={stream}")
-        for part in ("#misses", "#source", ".selection summary", "#flame figcaption"):
-            self.assertRegex(self.texts(part)[0], "(hold|holds) no accesses", part)
-        self.assertEqual(self.texts("#misses table, #source table"), [])
-        self.browser.evaluate("document.querySelector('.selection > button').click()")
-        self.assertEqual(len(self.texts("#misses table, #source table")), 2)
-
-    def test_each_part_obeys_the_choice_or_says_what_it_shows(self):
-        self.open(self.trace, "#misses&time=3-9&threads=2")
-        self.assertIn("of all threads", self.texts("#part-map > .whole-note")[0])
-        self.assertEqual(self.texts("#activity svg .end"), ["thread 2"])
-        axis = objects(table(page_data(self.trace)["places"], "moment_axis"))[0]
-        marked, whole = self.browser.evaluate(
-            "[document.querySelector('#activity .chosen').width.baseVal.value,"
-            " document.querySelector('#activity svg').viewBox.baseVal.width - 76]"
-        )
-        activity = objects(table(page_data(self.trace)["activity"], "activity_axis"))[0]
-        length = activity["bins"] * activity["bin_ns"]
-        self.assertAlmostEqual(marked / whole, 7 * axis["bin_ns"] / length, delta=0.01)
-        summed = {"misses", "source", "flame", "audit", "terms"}
-        silent = self.browser.evaluate(
-            "[...document.querySelectorAll('main > section:not(#entity)')]"
-            ".filter(part => ![...part.querySelectorAll('.whole-note')].some(note => note.checkVisibility())).map(part => part.id)"
-        )
-        self.assertEqual(set(silent), summed)
-        self.browser.evaluate("document.querySelector('.selection > button').click()")
-        self.assertGreater(len(self.texts("#activity svg .end")), 1)
-        self.assertEqual(self.texts("#activity .chosen"), [])
-
-    def test_places_that_the_page_has_no_room_for_are_told(self):
-        def cut(data):
-            for part in data["parts"]:
-                for each in part["tables"]:
-                    if each["name"] == "place_moments":
-                        each["total_rows"] = each["row_count"] + 1
-            return data
-
-        with tools.folder() as folder:
-            path = Path(folder) / "cut.html"
-            path.write_text(with_data(Path(f"{self.trace}.html").read_text(), cut))
-            self.browser.open(f"file://{path}#misses&threads=2")
-            self.frame()
-            self.assertIn("lack the least accessed places", self.texts(".selection summary")[0])
-
-    def test_a_range_of_time_is_chosen_by_keys_and_kept_in_the_address(self):
-        self.open(self.trace)
-        before = sum(self.accesses().values())
-        self.browser.evaluate("document.querySelector('.selection').open = true")
-        self.browser.evaluate("document.querySelector('.selection .time-bars').focus()")
-        self.browser.press("ArrowRight")
-        for _ in range(11):
-            self.browser.call(
-                "Input.dispatchKeyEvent", type="keyDown", key="ArrowRight", code="ArrowRight", windowsVirtualKeyCode=39, modifiers=8
-            )
-        self.assertEqual(self.browser.evaluate("location.hash"), "#time=0-11")
-        moments = objects(table(page_data(self.trace)["places"], "place_moments"))
-        early = sum(row["accesses"] for row in moments if row["bin"] <= 11)
-        shown = sum(self.accesses().values())
-        self.assertEqual(shown, early)
-        self.assertLess(shown, before)
-        self.browser.evaluate("document.querySelector('#misses tbody a').click()")
-        self.frame()
-        self.assertRegex(self.browser.evaluate("location.hash"), r"^#field=.*&time=0-11$")
-        self.browser.press("Escape")
-        self.browser.evaluate("document.querySelector('.selection button').click()")
-        self.assertNotIn("time", self.browser.evaluate("location.hash"))
-
 
 class Flame(Investigation):
     def test_frames_zoom_by_keys_and_widths_are_shares(self):
@@ -614,25 +425,3 @@ class Comparison(Investigation):
             self.browser.open(f"file://{path}#field=slot.nothing")
             self.frame()
             self.assertIn("holds no accesses of that name", self.texts("#entity > p")[1])
-
-
-class Accessibility(Investigation):
-    """axe-core finds nothing serious, in both schemes and on a phone, on pages and on the view of a field."""
-
-    def test_axe_finds_nothing_serious(self):
-        if not AXE.exists():
-            self.skipTest("axe-core is missing: make linters installs it")
-        axe = AXE.read_text()
-        pages = (shared_page(), ""), (shared_page(), "#field=slot.key"), (page_of_accounts(), "#overview"), (page_of_comparison(), "")
-        for width, scheme in ((1400, "light"), (1400, "dark"), (390, "light")):
-            self.browser.appear(width, 1000, scheme)
-            for trace, fragment in pages:
-                self.open(trace, fragment)
-                self.browser.evaluate("document.querySelectorAll('details').forEach(found => { found.open = true; })")
-                self.frame()
-                self.browser.evaluate(f"{axe};0")
-                found = self.browser.evaluate(
-                    "axe.run().then(({ violations }) => violations.filter(({ impact }) => ['serious', 'critical'].includes(impact))"
-                    ".map(({ id, nodes }) => [id, nodes.slice(0, 3).map(({ html }) => html.slice(0, 200))]))"
-                )
-                self.assertEqual(found, [], (width, scheme, trace, fragment))

@@ -1,0 +1,56 @@
+"""The page of `trackway view` for everyone: nothing serious by axe-core, and numbers in sight at each width."""
+
+from ..support import tools
+from ..support.pages.shared_browser import cut_rankings
+from ..support.pages.view_pages import Investigation, page_of_accounts, page_of_comparison, shared_page
+
+AXE = tools.ROOT / "build" / "linters" / "node_modules" / "axe-core" / "axe.min.js"
+
+
+class Widths(Investigation):
+    def setUp(self):
+        super().setUp()
+        self.trace = shared_page()
+
+    def test_tables_show_numbers_at_each_width(self):
+        for width in (1400, 1000):
+            self.browser.appear(width, 900, "light")
+            for trace in (self.trace, page_of_accounts(), page_of_comparison()):
+                self.open(trace)
+                self.assertEqual(cut_rankings(self.browser), [], (width, trace))
+        for width in (1400, 1000, 360):
+            self.browser.appear(width, 900, "light")
+            self.open(self.trace)
+            self.browser.evaluate("document.querySelector('#tab-lines').click()")
+            first = "accesses" if width > 700 else "L2 misses"
+            right = self.browser.evaluate(
+                "(() => { const table = document.querySelector('#panel-lines table');"
+                f" const head = [...table.tHead.rows[0].cells].findIndex(cell => cell.textContent === '{first}');"
+                " return table.rows[1].cells[head].getBoundingClientRect().right; })()"
+            )
+            self.assertLess(right, width, "the first number is in sight")
+            region = self.browser.evaluate("document.querySelector('#panel-lines .scroll').getBoundingClientRect().right")
+            self.assertLess(right, region + 1, "and not cut off by the table's own region")
+            self.assertLessEqual(self.browser.evaluate("document.documentElement.scrollWidth"), width)
+
+
+class Accessibility(Investigation):
+    """axe-core finds nothing serious, in both schemes and on a phone, on pages and on the view of a field."""
+
+    def test_axe_finds_nothing_serious(self):
+        if not AXE.exists():
+            self.skipTest("axe-core is missing: make linters installs it")
+        axe = AXE.read_text()
+        pages = (shared_page(), ""), (shared_page(), "#field=slot.key"), (page_of_accounts(), "#overview"), (page_of_comparison(), "")
+        for width, scheme in ((1400, "light"), (1400, "dark"), (390, "light")):
+            self.browser.appear(width, 1000, scheme)
+            for trace, fragment in pages:
+                self.open(trace, fragment)
+                self.browser.evaluate("document.querySelectorAll('details').forEach(found => { found.open = true; })")
+                self.frame()
+                self.browser.evaluate(f"{axe};0")
+                found = self.browser.evaluate(
+                    "axe.run().then(({ violations }) => violations.filter(({ impact }) => ['serious', 'critical'].includes(impact))"
+                    ".map(({ id, nodes }) => [id, nodes.slice(0, 3).map(({ html }) => html.slice(0, 200))]))"
+                )
+                self.assertEqual(found, [], (width, scheme, trace, fragment))
