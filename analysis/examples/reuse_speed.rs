@@ -43,6 +43,7 @@ fn rate(
         origins: Arc::new(Origins::none(trace.program())),
         top: 10,
         fine: false,
+        moments: None,
     };
     let start = cpu_seconds()?;
     let (_, summary) = run(&reuse, trace, NonZeroUsize::MIN, &|_, _| ());

@@ -148,6 +148,7 @@ fn reuse() {
                 origins: Arc::new(Origins::none(golden().program())),
                 top: 10,
                 fine: true,
+                moments: None,
             });
         }
     }

@@ -143,6 +143,7 @@ fn reuse(trace: &Trace, line_bytes: u32, sampling: Option<Sampling>) -> Reuse {
         origins: Arc::new(Origins::none(trace.program())),
         top: 10,
         fine: true,
+        moments: None,
     }
 }
 

@@ -144,6 +144,7 @@ fn analysis(arguments: &ReuseArguments, trace: &Trace) -> Reuse {
         groupings,
         top: arguments.output.rows(),
         fine: arguments.output.is_for_programs(),
+        moments: None,
     }
 }
 

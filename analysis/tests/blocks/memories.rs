@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use trackway_analysis::memory::{Memory, DEFAULT_BINS};
+use trackway_analysis::moments::TimeBins;
 use trackway_report::{Table, Value};
 use trackway_trace::Trace;
 
@@ -243,6 +244,28 @@ fn check_means(table: &Table, reference: &Reference) {
     assert_eq!(seen, expected.len());
 }
 
+/// Allocations by thread and time add up to those of the whole trace.
+fn check_moments(findings: &trackway_analysis::Findings) {
+    let (whole, moments) = (
+        table(findings, "allocations"),
+        table(findings, "allocation_moments"),
+    );
+    for row in 0..whole.row_count() {
+        let own = (0..moments.row_count()).filter(|moment| integer(moments, "row", *moment) == row as u64);
+        let own: Vec<usize> = own.collect();
+        for column in [
+            "allocations",
+            "allocated_bytes",
+            "failed",
+            "never_released",
+            "never_released_bytes",
+        ] {
+            let found: u64 = own.iter().map(|moment| integer(moments, column, *moment)).sum();
+            assert_eq!(found, integer(whole, column, row), "{column}");
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
@@ -251,7 +274,11 @@ proptest! {
         let trace = scene::trace(&bytes);
         let reference = Reference::new(&trace);
         let times = times(&trace);
-        let findings = findings(&Memory::new(&trace, &times, undivided(&trace), SHORT_LIFE, 100), &trace);
+        let (first_ns, last_ns) = times.range_ns();
+        let memory = Memory::new(&trace, &times, undivided(&trace), SHORT_LIFE, 100)
+            .with_moments(Some(TimeBins::new(first_ns, last_ns, 8)));
+        let findings = findings(&memory, &trace);
+        check_moments(&findings);
         prop_assert_eq!(found(&findings), expected(&reference));
         prop_assert_eq!(found_curve(table(&findings, "memory_over_time")), curve(&reference, &trace));
         prop_assert_eq!(found_lifetimes(table(&findings, "lifetimes")), lifetimes(&reference));

@@ -311,9 +311,10 @@ impl<'r> Reading<'r> {
             observer: self.observer,
             weight: PLACES_WORK,
         };
+        let structures = Structures::of(self.trace.program());
         let calls = Calls::new(caches.clone(), self.rows)
             .with_time(machine)
-            .with_moments(Moments::new(Arc::clone(times), rank_by));
+            .with_moments(Moments::new(Arc::clone(times), rank_by, structures));
         let (mut findings, summary) = run(&calls, self.trace, self.threads, &observer);
         findings.tables.retain(|table| PLACES.contains(&table.name()));
         soundness::report(self.trace, findings, &summary, Vec::new())
@@ -452,6 +453,7 @@ impl<'r> Reading<'r> {
             origins: Arc::new(Origins::none(self.trace.program())),
             top: CURVES,
             fine: true,
+            moments: None,
         }
     }
 }

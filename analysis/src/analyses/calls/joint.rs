@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use trackway_trace::{Batch, SiteId};
 
-use super::path_moments::{Moment, PathCost, PathKey, PathMoments};
+use super::path_moments::{PathCost, PathKey, PathMoments};
 use super::tree::Tree;
 use super::SiteCounts;
-use crate::model::moments::{ChunkTimes, Clock, Position, TimeBins};
+use crate::model::moments::{ChunkTimes, Moment, MomentBins, MomentCursor, TimeBins};
 use crate::model::site_cells::SiteCells;
 use crate::model::site_counts::Measure;
+use crate::model::structures::Structures;
 
 /// Parts of time that are told apart, at most.
 const MOST_BINS: usize = 64;
@@ -21,28 +22,34 @@ const MOST_PATHS: usize = 1 << 19;
 /// How finely time is told apart, and by what rows are ranked where not all can be listed.
 #[derive(Debug)]
 pub struct Moments {
-    times: Arc<ChunkTimes>,
-    bins: TimeBins,
+    of: MomentBins,
     rank_by: Measure,
+    /// The places of their members are listed.
+    structures: Structures,
 }
 
 impl Moments {
-    pub fn new(times: Arc<ChunkTimes>, rank_by: Measure) -> Moments {
+    pub fn new(times: Arc<ChunkTimes>, rank_by: Measure, structures: Structures) -> Moments {
         let (first_ns, last_ns) = times.range_ns();
+        let bins = TimeBins::new(first_ns, last_ns, MOST_BINS);
         Moments {
-            times,
-            bins: TimeBins::new(first_ns, last_ns, MOST_BINS),
+            of: MomentBins { times, bins },
             rank_by,
+            structures,
         }
     }
 
+    pub(super) fn structures(&self) -> &Structures {
+        &self.structures
+    }
+
     pub(super) fn bins(&self) -> TimeBins {
-        self.bins
+        self.of.bins
     }
 
     /// When the first bin begins, from the beginning of the recording on.
     pub(super) fn first_shown_ns(&self) -> u64 {
-        self.times.shown_ns(self.bins.start_ns(0, 0))
+        self.of.times.shown_ns(self.of.bins.start_ns(0, 0))
     }
 
     pub(super) fn rank(&self, counts: &SiteCounts) -> u64 {
@@ -66,9 +73,7 @@ pub(super) struct Owner {
 #[derive(Debug)]
 pub(super) struct Joint {
     moments: Arc<Moments>,
-    clock: Clock,
-    position: Position,
-    stream: u32,
+    cursor: MomentCursor,
     pub moment: Moment,
     /// Counts by node of the call tree and moment that the others don't have yet.
     recent: SiteCells<(u32, Moment), PathCost>,
@@ -83,12 +88,7 @@ impl Joint {
     pub fn new(moments: &Arc<Moments>) -> Joint {
         Joint {
             moments: Arc::clone(moments),
-            clock: Clock::default(),
-            position: Position {
-                chunk: crate::model::moments::Span::default(),
-                before: 0,
-            },
-            stream: 0,
+            cursor: MomentCursor::new(&moments.of),
             moment: Moment::default(),
             recent: SiteCells::default(),
             by_node: SiteCells::default(),
@@ -102,23 +102,18 @@ impl Joint {
     }
 
     pub fn begin(&mut self, batch: &Batch) {
-        self.position = self.clock.advance(&self.moments.times, batch);
-        self.stream = batch.stream;
+        self.cursor.begin(batch);
     }
 
     /// How many of the next accesses, of which there are `left`, fall into one bin: at least one. These come next.
     pub fn same_moment(&mut self, left: u64) -> u64 {
-        let bins = &self.moments.bins;
-        let bin = bins.of(self.position.time_of(0)).unwrap_or(0);
-        self.moment = (self.stream, bin as u32);
-        match bin + 1 < bins.count() {
-            true => self.position.first_at(bins.end_ns(bin)).clamp(1, left.max(1)),
-            false => left,
-        }
+        let (moment, count) = self.cursor.next(left);
+        self.moment = moment;
+        count
     }
 
     pub fn pass(&mut self, accesses: u64) {
-        self.position.pass(accesses);
+        self.cursor.pass(accesses);
     }
 
     pub fn count(&mut self, owner: Owner, accesses: u64, bytes: u64) {

@@ -8,6 +8,7 @@ use trackway_trace::SiteId;
 
 use super::joint::{Joint, Moments};
 use super::path_moments::{PathCost, PathKey, PathMoments};
+use super::place_members::{self, members_of, MembersOf};
 use super::tables::Presenter;
 use super::tree::ROOT;
 use super::SiteCounts;
@@ -34,6 +35,8 @@ struct Place {
     function: String,
     file: String,
     line: u32,
+    /// None if it is no member of a structure.
+    members: Option<MembersOf>,
 }
 
 impl Place {
@@ -47,6 +50,7 @@ impl Place {
             function: others(),
             file: String::new(),
             line: 0,
+            members: None,
         }
     }
 }
@@ -55,6 +59,11 @@ impl Place {
 struct Places {
     list: Vec<(Place, SiteCounts)>,
     of_site: HashMap<SiteId, u64>,
+}
+
+fn members_by_place(places: &Places) -> impl Iterator<Item = (u64, Option<&MembersOf>)> {
+    let numbered = (0..).zip(&places.list);
+    numbered.map(|(number, (place, _))| (number, place.members.as_ref()))
 }
 
 /// A number of a place, two of what it is counted by, and the counts.
@@ -77,6 +86,7 @@ pub(super) fn tables(presenter: &Presenter, joint: &Joint) -> Vec<Table> {
             &rows,
         ),
         axis_table(moments, bin_width, by_both.folded()),
+        place_members::table(moments.structures(), members_by_place(&places)),
         counts_table(
             presenter,
             ("place_paths", "Places by path of calls"),
@@ -106,6 +116,7 @@ fn places(presenter: &Presenter, joint: &Joint) -> Places {
             function: names.function(site),
             file: presenter.path(location.file),
             line: location.line,
+            members: members_of(joint.moments().structures(), number),
         };
         let sum = sums.entry(place).or_default();
         sum.0.merge(counts);

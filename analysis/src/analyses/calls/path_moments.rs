@@ -4,15 +4,13 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::tree::{Tree, ROOT};
 use super::SiteCounts;
+use crate::model::moments::Moment;
 
 /// Shares of the costs of a moment that are tried as the least one: the first, and how it grows.
 const FIRST_LEAST: f64 = 1.0 / (1 << 20) as f64;
 const GROWTH: f64 = 2.0;
 /// No path has so much: everything counts at the root.
 const MOST_LEAST: f64 = 2.0;
-
-/// A thread and a bin of time.
-pub(super) type Moment = (u32, u32);
 
 /// What is counted apart at a node of the tree and a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -15,6 +15,11 @@ impl Amount {
         self.bytes = self.bytes.saturating_add(bytes);
     }
 
+    pub fn merge(&mut self, more: Amount) {
+        self.blocks += more.blocks;
+        self.bytes = self.bytes.saturating_add(more.bytes);
+    }
+
     pub fn remove(&mut self, bytes: u64) {
         self.blocks = self.blocks.saturating_sub(1);
         self.bytes = self.bytes.saturating_sub(bytes);

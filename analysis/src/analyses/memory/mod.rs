@@ -1,6 +1,7 @@
 //! Memory over time: what was allocated, how long it lived, and what was done with it.
 
 mod curve;
+mod moments;
 mod shard;
 mod site_totals;
 mod tables;
@@ -26,6 +27,8 @@ pub struct Memory<'t> {
     bins: TimeBins,
     short_life: u64,
     top: usize,
+    /// Allocations are also counted by thread and these bins of time.
+    moments: Option<TimeBins>,
     /// Whether each site goes by way of a local variable.
     local: Vec<bool>,
     origins: Arc<Origins>,
@@ -47,9 +50,16 @@ impl<'t> Memory<'t> {
             bins: TimeBins::new(first_ns, last_ns, DEFAULT_BINS),
             short_life,
             top,
+            moments: None,
             local: local_sites(trace.program()),
             origins,
         }
+    }
+
+    /// Also counts allocations by thread and these bins of time.
+    #[must_use]
+    pub fn with_moments(self, moments: Option<TimeBins>) -> Self {
+        Memory { moments, ..self }
     }
 }
 
@@ -73,7 +83,8 @@ impl Analysis for Memory<'_> {
     }
 
     fn start_shard(&self) -> MemoryShard {
-        MemoryShard::new(self.trace, self.bins, self.short_life, self.origins.count())
+        let bins = (self.bins, self.moments);
+        MemoryShard::new(self.trace, bins, self.short_life, self.origins.count())
     }
 
     fn take_batch(&self, shard: &mut MemoryShard, batch: &Batch) {

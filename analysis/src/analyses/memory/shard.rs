@@ -5,12 +5,13 @@ use std::ops::Range;
 use trackway_trace::{AllocationSiteId, Batch, BatchItem, Event, Piece, SiteId, Slice, Trace};
 
 use super::curve::{Amount, Curve};
+use super::moments::AllocationMoments;
 use super::site_totals::{Life, SiteTotals};
 use crate::model::blocks::{
     parts_of_lanes, Block, End, Heap, Inherit, Known, LaneRest, MemoryPlace, Nested, Nesting, OriginCursor,
     Origins, Places, Processes, Thread, Witness,
 };
-use crate::model::moments::{ChunkTimes, Clock, TimeBins};
+use crate::model::moments::{ChunkTimes, Clock, Moment, TimeBins};
 
 /// Numbers of what is no block's slot.
 const STATIC: u32 = u32::MAX;
@@ -61,16 +62,26 @@ pub(super) struct Ledger {
     /// Lifetimes by the number of binary digits of the accesses in between.
     pub lifetimes: [Amount; LIFETIMES],
     pub unknown_releases: u64,
+    /// Allocations by thread and time, if asked for.
+    pub moments: Option<AllocationMoments>,
     /// Accesses of the trace until now.
     pub accesses: u64,
     /// When the present event takes place, and whether it is within the trace's slice.
     time_ns: u64,
     is_inside: bool,
+    /// The thread of the present event.
+    stream: u32,
     short_life: u64,
 }
 
 impl MemoryShard {
-    pub fn new(trace: &Trace, bins: TimeBins, short_life: u64, sites: usize) -> Self {
+    /// `bins` are those of the curve and, if allocations are counted by thread and time, those of that.
+    pub fn new(
+        trace: &Trace,
+        (bins, moments): (TimeBins, Option<TimeBins>),
+        short_life: u64,
+        sites: usize,
+    ) -> Self {
         MemoryShard {
             ledger: Ledger {
                 sites: vec![SiteTotals::default(); sites],
@@ -80,9 +91,11 @@ impl MemoryShard {
                 curve: Curve::new(bins),
                 lifetimes: [Amount::default(); LIFETIMES],
                 unknown_releases: 0,
+                moments: moments.map(AllocationMoments::new),
                 accesses: 0,
                 time_ns: 0,
                 is_inside: true,
+                stream: 0,
                 short_life,
             },
             outside: Outside::default(),
@@ -104,6 +117,7 @@ impl MemoryShard {
     ) {
         let mut position = self.clock.advance(times, batch);
         let (places, thread) = self.processes.of(batch);
+        self.ledger.stream = batch.stream;
         let mut counting = Counting {
             local,
             batch,
@@ -149,6 +163,10 @@ impl MemoryShard {
                 self.ledger.sites[block.site.index()]
                     .never_released
                     .add(block.bytes);
+                if let Some(moments) = &mut self.ledger.moments {
+                    let allocated = moments.at(block.site, life.moment);
+                    allocated.never_released.add(block.bytes);
+                }
             }
         }
         let peak = self.ledger.peak.number;
@@ -281,6 +299,27 @@ impl Ledger {
         }
     }
 
+    /// Counts a block by thread and time; returns the moment.
+    fn count_moment(&mut self, block: &Block) -> Moment {
+        let Some(moments) = &mut self.moments else {
+            return Moment::default();
+        };
+        let moment = moments.moment(self.stream, self.time_ns);
+        moments.at(block.site, moment).blocks.add(block.bytes);
+        moment
+    }
+
+    /// A block that was counted by thread and time counts for another site, or, if it isn't of the slice, for none.
+    fn move_moment(&mut self, before: &Block, to: Option<&Block>, moment: Moment) {
+        let Some(moments) = &mut self.moments else {
+            return;
+        };
+        moments.at(before.site, moment).blocks.remove(before.bytes);
+        if let Some(block) = to {
+            moments.at(block.site, moment).blocks.add(block.bytes);
+        }
+    }
+
     fn release(&mut self, block: &Block, life: &Life) {
         let lived = self.accesses.saturating_sub(life.begin);
         let site = &mut self.sites[block.site.index()];
@@ -315,7 +354,9 @@ impl Witness<Life> for Ledger {
             };
         }
         self.curve.allocated(self.time_ns, self.live);
+        let moment = self.count_moment(block);
         Life {
+            moment,
             begin: self.accesses,
             begin_ns: self.time_ns,
             is_inside: true,
@@ -339,6 +380,8 @@ impl Witness<Life> for Ledger {
         let site = &mut self.sites[before.site.index()];
         site.allocated.remove(bytes);
         site.move_live(peak, is_at_peak, |live| live.remove(bytes));
+        let kept = self.is_inside.then_some(block);
+        self.move_moment(before, kept, life.moment);
         if self.is_inside {
             let site = &mut self.sites[block.site.index()];
             site.allocated.add(bytes);
@@ -372,6 +415,10 @@ impl Witness<Life> for Ledger {
 
     fn fails(&mut self, site: AllocationSiteId) {
         self.sites[site.index()].failed += u64::from(self.is_inside);
+        if let Some(moments) = self.moments.as_mut().filter(|_| self.is_inside) {
+            let moment = moments.moment(self.stream, self.time_ns);
+            moments.at(site, moment).failed += 1;
+        }
     }
 
     fn frees_nothing(&mut self, _: AllocationSiteId) {

@@ -3,6 +3,7 @@
 use std::ops::AddAssign;
 
 use super::curve::Amount;
+use crate::model::moments::Moment;
 
 /// What is known of a block while it lives.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -16,6 +17,8 @@ pub struct Life {
     pub is_inside: bool,
     /// Number of the peak that its allocation made; 0 if it made none.
     pub peak: u64,
+    /// The thread that allocated the block and when, if that is counted.
+    pub moment: Moment,
 }
 
 impl Life {
@@ -94,8 +97,7 @@ impl AddAssign<&SiteTotals> for SiteTotals {
             (&mut self.at_peak, other.at_peak),
         ];
         for (sum, more) in amounts {
-            sum.blocks += more.blocks;
-            sum.bytes = sum.bytes.saturating_add(more.bytes);
+            sum.merge(more);
         }
         self.failed += other.failed;
         self.released += other.released;

@@ -31,7 +31,7 @@ pub(super) fn findings(memory: &Memory, shard: &MemoryShard) -> Findings {
         top: memory.top,
         peak: shard.ledger.peak.live,
     };
-    Findings {
+    let mut findings = Findings {
         answer: Some(answer(memory, shard, &names, &sites)),
         tables: vec![
             tables.peak("peak", "Live at the peak by allocation", &sites, place),
@@ -43,7 +43,34 @@ pub(super) fn findings(memory: &Memory, shard: &MemoryShard) -> Findings {
             over_time(memory, shard),
             totals(memory, shard),
         ],
-    }
+    };
+    findings.tables.extend(allocation_moments(memory, shard, &sites));
+    findings
+}
+
+/// The sites of table `allocations` by thread and time, if asked for.
+fn allocation_moments(
+    memory: &Memory,
+    shard: &MemoryShard,
+    sites: &[Group<AllocationSiteId>],
+) -> Option<Table> {
+    let moments = shard.ledger.moments.as_ref()?;
+    let listed = ranked(sites, rank_of_allocations);
+    let keys = listed.iter().take(memory.top).map(|group| group.key);
+    let rows: HashMap<AllocationSiteId, usize> = keys.zip(0..).collect();
+    Some(moments.table(|site| rows.get(&site).copied()))
+}
+
+/// The groups that have any of a number, the largest first.
+fn ranked<K>(groups: &[Group<K>], rank: impl Fn(&SiteTotals) -> (u64, u64)) -> Vec<&Group<K>> {
+    let has_any = |group: &&Group<K>| rank(&group.totals) != (0, 0);
+    let mut ranked: Vec<&Group<K>> = groups.iter().filter(has_any).collect();
+    ranked.sort_by_key(|group| Reverse(rank(&group.totals)));
+    ranked
+}
+
+fn rank_of_allocations(totals: &SiteTotals) -> (u64, u64) {
+    (totals.allocated.bytes, totals.allocated.blocks + totals.failed)
 }
 
 fn grouped_by<K: Eq + std::hash::Hash + Copy>(
@@ -128,9 +155,7 @@ impl Tables {
         names: Namer<K>,
         numbers: impl FnOnce(Builder<'_, K>) -> Builder<'_, K>,
     ) -> Table {
-        let has_any = |group: &&Group<K>| rank(&group.totals) != (0, 0);
-        let mut ranked: Vec<&Group<K>> = groups.iter().filter(has_any).collect();
-        ranked.sort_by_key(|group| Reverse(rank(&group.totals)));
+        let ranked = ranked(groups, rank);
         numbers(names(TableBuilder::top(name, title, &ranked, self.top))).build()
     }
 
@@ -146,8 +171,7 @@ impl Tables {
     }
 
     fn allocations<K>(&self, name: &str, title: &str, groups: &[Group<K>], names: Namer<K>) -> Table {
-        let rank = |totals: &SiteTotals| (totals.allocated.bytes, totals.allocated.blocks + totals.failed);
-        self.build((name, title), groups, rank, names, |builder| {
+        self.build((name, title), groups, rank_of_allocations, names, |builder| {
             builder
                 .count(("allocations", "blocks"), |group| group.totals.allocated.blocks)
                 .bytes(("allocated_bytes", "bytes"), |group| group.totals.allocated.bytes)

@@ -11,7 +11,7 @@ const PER_OCTAVE: u64 = 8;
 const PER_OCTAVE_BITS: u32 = PER_OCTAVE.trailing_zeros();
 const EXACT_BITS: u32 = EXACT.trailing_zeros();
 /// Distances are below 2^40. No memory holds that many lines, even if few of them are sampled.
-const DISTANCE_BITS: u32 = 40;
+pub(super) const DISTANCE_BITS: u32 = 40;
 /// Number of bins.
 pub(super) const BINS: usize = (EXACT + (DISTANCE_BITS - EXACT_BITS) as u64 * PER_OCTAVE) as usize;
 

@@ -3,6 +3,7 @@
 mod curve;
 mod groups;
 mod histogram;
+mod moments;
 mod owners;
 mod packed;
 mod references;
@@ -19,6 +20,7 @@ use std::sync::Arc;
 use trackway_trace::{Batch, Program, Trace};
 
 use crate::model::blocks::Origins;
+use crate::model::moments::MomentBins;
 use crate::{Analysis, Findings, Order};
 
 /// Which lines' distances are measured.
@@ -55,6 +57,8 @@ pub struct Reuse {
     pub top: usize,
     /// Whether curves have all bins, and there is one for each group. Otherwise they have a row for each power of two.
     pub fine: bool,
+    /// Distances are also counted by thread and these bins of time, each thread by itself.
+    pub moments: Option<MomentBins>,
 }
 
 /// A reference whose distance is known.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use trackway_trace::{Batch, BatchItem, Event, Lane, Piece, Program, SiteId};
 
 use super::histogram::Histogram;
+use super::moments::ReuseMoments;
 use super::owners::Owners;
 use super::references::References;
 use super::sampling::{SampledStack, PARTS};
@@ -124,6 +125,10 @@ impl ReuseShard {
                 sites: References::default(),
                 allocations: by_allocation.then(|| Box::new(Allocations::new(Arc::clone(&reuse.origins)))),
                 parts: vec![Histogram::default(); if reuse.sampling.is_some() { PARTS } else { 0 }],
+                moments: reuse
+                    .moments
+                    .as_ref()
+                    .map(|bins| Box::new(ReuseMoments::new(bins))),
             },
             merged: Extent::default(),
         }
@@ -160,6 +165,9 @@ impl ReuseShard {
     }
 
     pub(super) fn merge(&mut self, from: ReuseShard) {
+        if let (Some(into), Some(from)) = (&mut self.counting.moments, &from.counting.moments) {
+            into.merge(from);
+        }
         self.add_found(Found {
             extent: from.extent(),
             sites: from.counting.sites,
@@ -192,6 +200,11 @@ impl ReuseShard {
     /// What each part of the sample found.
     pub(super) fn parts(&self) -> &[Histogram] {
         &self.counting.parts
+    }
+
+    /// Distances by thread and time, if asked for.
+    pub(super) fn moments(&self) -> Option<&ReuseMoments> {
+        self.counting.moments.as_deref()
     }
 
     pub(super) fn extent(&self) -> Extent {
@@ -228,6 +241,8 @@ struct Counting {
     /// Owners of allocations and the references to them, if asked for.
     allocations: Option<Box<Allocations>>,
     parts: Vec<Histogram>,
+    /// Distances by thread and time, if asked for.
+    moments: Option<Box<ReuseMoments>>,
 }
 
 struct Allocations {
@@ -259,6 +274,9 @@ impl Counting {
     #[inline(always)]
     fn take<D: Distances>(&mut self, stack: &mut D, batch: &Batch) {
         self.process_bits = u64::from(batch.process) << (ADDRESS_BITS - self.line_bits);
+        if let Some(moments) = &mut self.moments {
+            moments.begin(batch);
+        }
         if self.allocations.is_some() && !batch.events.is_empty() {
             return self.take_with_events(stack, batch);
         }
@@ -282,8 +300,57 @@ impl Counting {
     #[inline(always)]
     fn take_piece<D: Distances>(&mut self, stack: &mut D, batch: &Batch, piece: Piece) {
         match piece {
+            Piece::Accesses(range) if self.moments.is_some() => {
+                self.take_accesses_in_time(stack, batch, range);
+            }
             Piece::Accesses(range) => self.take_accesses(stack, batch, range),
+            Piece::Run(run) if self.moments.is_some() => {
+                self.take_run_in_time(stack, batch.lanes(run), run.count);
+            }
             Piece::Run(run) => self.take_run(stack, batch.lanes(run), run.count),
+        }
+    }
+
+    /// How many of the next iterations belong to one bin of time.
+    fn next_iterations(&mut self, left: u64, accesses: u64) -> u64 {
+        let moments = self.moments.as_mut();
+        moments.map_or(left, |moments| moments.next_iterations(left, accesses))
+    }
+
+    fn pass(&mut self, accesses: u64) {
+        if let Some(moments) = &mut self.moments {
+            moments.pass(accesses);
+        }
+    }
+
+    /// Accesses in stretches of one bin of time each.
+    #[inline(never)]
+    fn take_accesses_in_time<D: Distances>(&mut self, stack: &mut D, batch: &Batch, range: Range<usize>) {
+        let Range { mut start, end } = range;
+        while start < end {
+            let count = self.next_iterations((end - start) as u64, 1);
+            let until = start + count as usize;
+            self.take_accesses(stack, batch, start..until);
+            self.pass(count);
+            start = until;
+        }
+    }
+
+    /// The same of a loop, whose iterations stay whole.
+    #[inline(never)]
+    fn take_run_in_time<D: Distances>(&mut self, stack: &mut D, lanes: &[Lane], count: u64) {
+        let accesses = lanes.len() as u64;
+        let mut done = 0;
+        while done < count {
+            let iterations = self.next_iterations(count - done, accesses);
+            let moved = |lane: &Lane| Lane {
+                address: lane.address_in(done),
+                ..*lane
+            };
+            let rest: Vec<Lane> = lanes.iter().map(moved).collect();
+            self.take_run(stack, &rest, iterations);
+            self.pass(iterations * accesses);
+            done += iterations;
         }
     }
 
@@ -377,6 +444,9 @@ impl Counting {
         if let Some(allocations) = &mut self.allocations {
             allocations.references.count_reference(owner, times);
         }
+        if let Some(moments) = &mut self.moments {
+            moments.count_reference(times);
+        }
         if line == self.latest {
             return;
         }
@@ -385,6 +455,9 @@ impl Counting {
             self.sites.enter(site, &found, times);
             if let Some(allocations) = &mut self.allocations {
                 allocations.references.enter(owner, &found, times);
+            }
+            if let Some(moments) = &mut self.moments {
+                moments.enter(&found, times);
             }
             if let Some(part) = self.parts.get_mut(found.part) {
                 part.add(found.distance, found.weight * times as f64);

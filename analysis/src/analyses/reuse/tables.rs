@@ -8,6 +8,7 @@ use trackway_trace::{AllocationSiteId, Program, SiteId, Trace};
 use super::curve::{missing, sizes, Whole};
 use super::groups::{group_by, Group};
 use super::histogram::{bin_of, first_of};
+use super::moments::ReuseMoments;
 use super::references::{Count, References};
 use super::shard::{Extent, ReuseShard};
 use super::{Reuse, ReuseGrouping};
@@ -43,6 +44,7 @@ pub(super) fn findings(reuse: &Reuse, shard: &ReuseShard, trace: &Trace) -> Find
     if reuse.fine {
         tables.push(group_curves(reuse, &curves));
     }
+    tables.extend(shard.moments().map(ReuseMoments::table));
     tables.push(extent_table(reuse, &shard.extent(), &all));
     tables.push(attribution_table(program, &counters(shard)));
     Findings {

@@ -2,6 +2,7 @@
 
 mod contended;
 mod lines;
+mod moments;
 mod packed;
 mod passages;
 mod tables;
@@ -13,10 +14,12 @@ use std::ops::AddAssign;
 use serde::{Deserialize, Serialize};
 use trackway_trace::{Batch, Interval, Program, Trace};
 
+use crate::model::moments::MomentBins;
 use crate::model::site_counts::Grouping;
 use crate::{Analysis, Findings, Order, WorkPart};
 pub use contended::{contended_fields, ContendedField};
 use lines::{Access, LineTransfer, Lines, PARTS};
+use moments::TransferMoments;
 use passages::{Passage, Passages};
 
 /// Counts how often cache lines go from thread to thread, by the places that take them and had them.
@@ -27,6 +30,8 @@ pub struct Sharing {
     top: usize,
     /// Estimated cycles by site; none if time is not estimated.
     cycles: Option<Vec<u64>>,
+    /// Transfers are also counted by thread and these bins of time.
+    moments: Option<MomentBins>,
     /// Whether each site writes.
     writes: Vec<bool>,
 }
@@ -74,6 +79,8 @@ impl AddAssign<&LineTransfers> for LineTransfers {
 pub struct SharingShard {
     lines: Lines,
     passages: Passages,
+    /// Transfers by thread and time, if asked for.
+    moments: Option<TransferMoments>,
     /// The part of the lines that it looks at.
     part: WorkPart,
 }
@@ -83,6 +90,7 @@ impl SharingShard {
         SharingShard {
             lines: Lines::default(),
             passages: Passages::default(),
+            moments: None,
             part,
         }
     }
@@ -91,6 +99,9 @@ impl SharingShard {
     fn append(&mut self, other: SharingShard) {
         let by = self.lines.append(other.lines);
         self.passages.append(other.passages.moved(|line| line + by));
+        if let (Some(moments), Some(more)) = (&mut self.moments, other.moments) {
+            moments.append(more);
+        }
     }
 
     /// Leaves out the lines that no thread took from another one, and orders the others by address. So it doesn't
@@ -114,6 +125,7 @@ impl Sharing {
             groupings: vec![Grouping::Field, Grouping::Line],
             top,
             cycles: None,
+            moments: None,
             writes: program.sites.iter().map(|site| site.kind.writes()).collect(),
         }
     }
@@ -122,6 +134,12 @@ impl Sharing {
     #[must_use]
     pub fn with_cycles(self, cycles: Option<Vec<u64>>) -> Self {
         Sharing { cycles, ..self }
+    }
+
+    /// Also counts transfers by thread and these bins of time.
+    #[must_use]
+    pub fn with_moments(self, moments: Option<MomentBins>) -> Self {
+        Sharing { moments, ..self }
     }
 
     /// Tables of these groups instead of fields and lines. Kinds of access, sites and threads have none.
@@ -156,6 +174,11 @@ impl Sharing {
                     to_thread: batch.stream,
                 };
                 shard.passages.count(passage, access.writes, &transfer);
+                if let Some(moments) = &mut shard.moments {
+                    let mut counts = LineTransfers::default();
+                    counts.count(access.writes, &transfer);
+                    moments.count((index, interval), &passage, &counts);
+                }
             }
         }
     }
@@ -179,10 +202,16 @@ impl Analysis for Sharing {
     }
 
     fn start_shard(&self) -> SharingShard {
-        SharingShard::new(WorkPart::WHOLE)
+        SharingShard {
+            moments: self.moments.as_ref().map(TransferMoments::new),
+            ..SharingShard::new(WorkPart::WHOLE)
+        }
     }
 
     fn take_batch(&self, shard: &mut SharingShard, batch: &Batch) {
+        if let Some(moments) = &mut shard.moments {
+            moments.begin(batch);
+        }
         let mut first = 0;
         for (_, interval) in batch.intervals() {
             let accesses = std::mem::replace(&mut first, interval.end)..interval.end;
@@ -218,6 +247,7 @@ mod tests {
                 groupings: Vec::new(),
                 top: 1,
                 cycles: None,
+                moments: None,
                 writes: Vec::new(),
             };
             sharing.parts(line, first, last)

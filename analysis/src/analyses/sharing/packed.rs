@@ -80,6 +80,7 @@ impl Portable for Sharing {
                 what: "it has a cache line without accesses",
             })?,
             passages: Passages::unpack(passages?),
+            moments: None,
             part: WorkPart::WHOLE,
         })
     }

@@ -1,6 +1,7 @@
 //! What was shared: by field, by line of source, by the two places between which lines go, by cache line and by thread.
 
 use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::hash::Hash;
 use std::path::Path;
 
@@ -8,6 +9,7 @@ use trackway_report::{top_title, Table, TableBuilder};
 use trackway_trace::{Program, Site, SiteId, StringId, Trace};
 
 use super::lines::{Line, Lines, Sharer};
+use super::moments::TransferMoments;
 use super::passages::SortedPassages;
 use super::totals::{group_by, most_shared_lines, taken_of_lines, Group};
 use super::{LineTransfers, SharingShard};
@@ -58,6 +60,9 @@ pub(super) fn findings(
         presenter.thread_pairs(),
         presenter.sharing(all_lines),
     ]);
+    if let Some(moments) = &shard.moments {
+        tables.extend(presenter.over_time(moments));
+    }
     Findings {
         answer: Some(presenter.answer()),
         tables,
@@ -275,6 +280,29 @@ impl<'t> Tables<'t> {
                     .number("to_stream", |group| group.key.1)
             },
         )
+    }
+
+    /// The transfers of the fields and lines that are listed, and between threads, by time.
+    fn over_time(&self, moments: &TransferMoments) -> [Table; 3] {
+        let fields = self.rows_of(|site| group::field_key(self.program, site));
+        let lines = self.rows_of(|site| group::line_key(self.program, site));
+        [
+            moments.table("field_moments", "Fields by thread and time", |site| {
+                fields(self.program.site(site))
+            }),
+            moments.table("line_moments", "Lines by thread and time", |site| {
+                lines(self.program.site(site))
+            }),
+            moments.thread_pairs(),
+        ]
+    }
+
+    /// The row of each site in the table of such groups; none if it isn't listed.
+    fn rows_of<K: Hash + Eq + Clone>(&self, key: impl Fn(&Site) -> K) -> impl Fn(&Site) -> Option<usize> {
+        let groups = self.taken_by(&key);
+        let listed = groups.into_iter().take(self.top).map(|group| group.key);
+        let rows: HashMap<K, usize> = listed.zip(0..).collect();
+        move |site| rows.get(&key(site)).copied()
     }
 
     fn field(&self, site: SiteId) -> String {

@@ -22,6 +22,15 @@ impl TimeBins {
         }
     }
 
+    /// Bins of that width, a power of two in nanoseconds.
+    pub fn of_width(first_ns: u64, last_ns: u64, width_ns: u64) -> TimeBins {
+        TimeBins {
+            first_ns,
+            last_ns: last_ns.max(first_ns),
+            shift: width_ns.max(1).ilog2(),
+        }
+    }
+
     pub fn count(&self) -> usize {
         ((self.last_ns - self.first_ns) >> self.shift) as usize + 1
     }
@@ -34,6 +43,11 @@ impl TimeBins {
     pub fn of(&self, time_ns: u64) -> Option<usize> {
         let inside = (self.first_ns..=self.last_ns).contains(&time_ns);
         inside.then(|| ((time_ns - self.first_ns) >> self.shift) as usize)
+    }
+
+    /// The first one for what is before it, the last one for what is after it.
+    pub fn nearest(&self, time_ns: u64) -> usize {
+        (time_ns.clamp(self.first_ns, self.last_ns) - self.first_ns) as usize >> self.shift
     }
 
     /// When the bin begins, if each had twice the width `level` times.
@@ -61,9 +75,25 @@ mod tests {
         assert_eq!(bins.of(1000), Some(0));
         assert_eq!(bins.of(1999), Some(499));
         assert_eq!(bins.of(2000), None);
+        assert_eq!(
+            [0, 1000, 1002, 1999, 3000].map(|time| bins.nearest(time)),
+            [0, 0, 1, 499, 499]
+        );
         assert_eq!(bins.start_ns(499, 0), 1998);
         assert_eq!(bins.start_ns(3, 2), 1024);
         assert_eq!(bins.end_ns(499), 2000);
+    }
+
+    #[test]
+    fn bins_that_are_joined_are_those_of_a_multiple_of_the_width() {
+        let (first_ns, last_ns) = (1000, 1999);
+        let fine = TimeBins::new(first_ns, last_ns, 64);
+        for joined in [1, 2, 8] {
+            let coarse = TimeBins::of_width(first_ns, last_ns, fine.width_ns() * joined as u64);
+            assert_eq!(coarse.count(), fine.count().div_ceil(joined));
+            let is_same = |time| coarse.of(time) == fine.of(time).map(|bin| bin / joined);
+            assert!((first_ns - 1..=last_ns + 1).all(is_same));
+        }
     }
 
     #[test]

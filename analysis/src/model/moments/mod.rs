@@ -3,7 +3,9 @@
 mod bins;
 mod chunk_times;
 mod clock;
+mod cursor;
 
 pub use bins::TimeBins;
 pub use chunk_times::{ChunkTimes, Span};
 pub use clock::{Clock, Position};
+pub use cursor::{Moment, MomentBins, MomentCursor};
