@@ -2,6 +2,7 @@
 
 pub mod counts;
 mod look;
+mod moments;
 mod passes;
 pub mod samples;
 

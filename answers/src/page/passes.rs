@@ -11,7 +11,7 @@ use trackway_analysis::calls::{Calls, Moments};
 use trackway_analysis::layout::{LayoutAndMisses, Shown};
 use trackway_analysis::map::{Finest, Map, View, DEFAULT_BINS, DEFAULT_ROWS};
 use trackway_analysis::memory::{Memory, DEFAULT_SHORT_LIFE};
-use trackway_analysis::moments::ChunkTimes;
+use trackway_analysis::moments::{ChunkTimes, MomentBins};
 use trackway_analysis::reuse::{Reuse, ReuseGrouping, Sampling};
 use trackway_analysis::sharing::Sharing;
 use trackway_analysis::site_counts::{Grouping, Measure};
@@ -22,6 +22,7 @@ use trackway_report::Report;
 use trackway_trace::Trace;
 
 use super::look::Look;
+use super::moments::bins_of;
 use crate::advise::Advising;
 use crate::failure::Failure;
 use crate::model::{line_bytes_of_machine, ModelArguments};
@@ -33,10 +34,11 @@ use crate::stage::Stage;
 use crate::time::MachineArguments;
 
 /// The tables of places that the page uses.
-const PLACES: [&str; 7] = [
+const PLACES: [&str; 8] = [
     "places",
     "place_moments",
     "moment_axis",
+    "place_members",
     "place_paths",
     "path_moments",
     "path_nodes",
@@ -140,7 +142,9 @@ pub fn reports(settings: &Settings, trace: &Trace) -> Result<Reports, Failure> {
         };
         let places = reading.places(&times, (&caches, rank_by), machine);
         let missed_map = reading.missed_map(&times, &caches, rank_by);
-        let reports = reading.reports(&plan, &times, (caches, rank_by), warnings);
+        let bins = bins_of(&places, &times);
+        let timed = (times.as_ref(), bins.as_ref());
+        let reports = reading.reports(&plan, timed, (caches, rank_by), warnings);
         Reports {
             places,
             missed_map,
@@ -323,7 +327,7 @@ impl<'r> Reading<'r> {
     fn reports(
         &self,
         plan: &Plan,
-        times: &ChunkTimes,
+        (times, bins): (&ChunkTimes, Option<&MomentBins>),
         (caches, rank_by): (Caches, Measure),
         warnings: Vec<String>,
     ) -> Reports {
@@ -332,8 +336,8 @@ impl<'r> Reading<'r> {
             let analyses = SideBySide(
                 parts.simulation.then(|| self.simulation(&caches, rank_by)),
                 SideBySide(
-                    parts.memory.then(|| self.memory(times)),
-                    parts.reuse.then(|| SeparateFindings::new(self.reuse())),
+                    parts.memory.then(|| self.memory(times, bins)),
+                    parts.reuse.then(|| SeparateFindings::new(self.reuse(bins))),
                 ),
             );
             let observer = Heavy {
@@ -404,7 +408,7 @@ impl<'r> Reading<'r> {
     }
 
     /// The map, the allocations and, if there are several threads, what they share.
-    fn memory<'t>(&self, times: &'t ChunkTimes) -> Memories<'t>
+    fn memory<'t>(&self, times: &'t ChunkTimes, bins: Option<&MomentBins>) -> Memories<'t>
     where
         'r: 't,
     {
@@ -412,17 +416,13 @@ impl<'r> Reading<'r> {
         let map = Map::new(self.trace, times, Arc::clone(&origins), self.whole_map(times)).with_sites();
         let is_whole = self.trace.slice().is_none();
         let memory = is_whole.then(|| {
-            SeparateFindings::new(Memory::new(
-                self.trace,
-                times,
-                origins,
-                DEFAULT_SHORT_LIFE,
-                self.rows,
-            ))
+            let memory = Memory::new(self.trace, times, origins, DEFAULT_SHORT_LIFE, self.rows);
+            SeparateFindings::new(memory.with_moments(bins.map(|bins| bins.bins)))
         });
         let sharing = (self.trace.streams().len() > 1).then(|| {
             let line_bytes = line_bytes_of_machine(self.trace).into();
-            SeparateFindings::new(Sharing::new(self.trace.program(), line_bytes, self.rows))
+            let sharing = Sharing::new(self.trace.program(), line_bytes, self.rows);
+            SeparateFindings::new(sharing.with_moments(bins.cloned()))
         });
         (SeparateFindings::new(map), (memory, sharing))
     }
@@ -444,7 +444,7 @@ impl<'r> Reading<'r> {
         }
     }
 
-    fn reuse(&self) -> Reuse {
+    fn reuse(&self, bins: Option<&MomentBins>) -> Reuse {
         Reuse {
             line_bytes: line_bytes_of_machine(self.trace),
             merged: false,
@@ -453,7 +453,7 @@ impl<'r> Reading<'r> {
             origins: Arc::new(Origins::none(self.trace.program())),
             top: CURVES,
             fine: true,
-            moments: None,
+            moments: bins.cloned(),
         }
     }
 }

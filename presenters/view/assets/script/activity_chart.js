@@ -166,11 +166,11 @@ const ActivityChart = (() => {
     Chosen.onChange(draw, place);
     const caption = `All rows have the same scale: the highest step is ${Numbers.grouped(largest)} accesses in ${Numbers.duration(axis.bin_ns)}. Between two times that the trace knows, accesses are taken as evenly spread. Dashed boxes: records are missing.`;
     const tables = [table, axisTable, ...(gaps ? [gaps] : [])];
-    return Chart.figure(place, caption, tables);
+    return Chart.figure(place, caption, tables, 'activity');
   };
 
   /** What it shows of the chosen time and threads. */
-  const remark = () => 'The drawing has the chosen threads alone, and marks the chosen time. The tables are of the whole trace.';
+  const remark = () => 'The drawing has the chosen threads alone, and marks the chosen time. The tables are of the chosen time and threads.';
 
   return { TERMS, create, remark };
 })();

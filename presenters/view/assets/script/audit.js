@@ -115,7 +115,7 @@ const Audit = (() => {
       if (part.name === 'advice' || part.name === 'missed_map') continue;
       for (const table of part.tables) {
         const isAudited = AUDITED.includes(part.name) ? !SHOWN.has(table.name) && !Offenders.names.has(table.name) : isBookkeeping(table.name);
-        if (isAudited && isNew(table)) made.push(table);
+        if (isAudited && isNew(table) && !ChosenSums.isSource(table)) made.push(table);
       }
     }
     return Dom.element('div', { class: 'audit-tables' }, made.map((table) => TableView.create(table)));

@@ -1,5 +1,6 @@
 /** What to change: a card for each change, with its gain, its line of source, and the layout before and after. */
 const Cards = (() => {
+  /** @typedef {(typeof Places.all)[number]} Place */
   /** @typedef {{ card: number, member: string, size: number, old_offset: number, part: number, offset: number, part_size: number }} Move */
 
   const [WIDTH, ROW, LEFT, TOP] = [440, 26, 44, 18];
@@ -98,11 +99,41 @@ const Cards = (() => {
   const entry = (title, text) =>
     text ? [Dom.element('dt', {}, title), Dom.element('dd', {}, Texts.visible(text))] : [];
 
-  /** @type {(row: Cells, detail: Cells, definition: Table | null, moves: Move[]) => HTMLElement} */
-  const card = (row, detail, definition, moves) => {
+  /** What a change is about, by the names of places; null if they don't know it. @type {(of: string) => { key: string, name: string } | null} */
+  const subjectOf = (of) => {
+    const names = ['', 'struct ', 'class '].flatMap((word) => ['field', 'type', 'variable', 'function'].map((key) => ({ key, name: word + of })));
+    return names.find(({ key, name }) => Places.has(key, name)) ?? null;
+  };
+
+  /** The places that a change is about: those of its subject, or those of its line. @type {(of: string, line: string) => Place[]} */
+  const placesOf = (of, line) => {
+    const subject = subjectOf(of);
+    if (subject && Places.isKey(subject.key)) return Places.by(subject.key).get(subject.name) ?? [];
+    const onLine = [...Places.by('line')].filter(([name]) => name === line || name.endsWith(`/${line}`));
+    return onLine.flatMap(([, places]) => places);
+  };
+
+  /** How much of what the change is about is chosen, in words. @type {(places: Place[]) => string} */
+  const chosenShare = (places) => {
+    const whole = places.reduce((sum, { counts }) => sum + counts[Places.ranking], 0);
+    const position = whole > 0 ? Places.ranking : 0;
+    const { title } = Places.measures[position] ?? { title: 'accesses' };
+    const all = places.reduce((sum, { counts }) => sum + counts[position], 0);
+    if (all === 0) return 'The page doesn’t know how much of what it is about lies in the chosen time and threads.';
+    const own = Places.sum(places)[position];
+    return `${Numbers.percent(own / all)} of its ${title} lie in the chosen time and threads: ${Numbers.grouped(own)} of ${Numbers.grouped(all)}.`;
+  };
+
+  /** While something is chosen. @type {(places: Place[], looked: Cell) => HTMLElement} */
+  const chosenNote = (places, looked) =>
+    Chosen.redrawn(() => (Chosen.isAll() ? null : Dom.element('p', { class: 'whole-note' }, `${chosenShare(places)} The gain is not of this choice: it is simulated for ${Texts.visible(looked ?? 'the whole run')}.`)));
+
+  /** @type {(row: Cells, detail: Cells, definition: Table | null, moves: Move[], looked: Cell) => HTMLElement} */
+  const card = (row, detail, definition, moves, looked) => {
     const of = String(row.of ?? '');
-    const kind = ['field', 'type', 'variable'].find((key) => Places.has(key, of)) ?? ['struct ', 'class '].map((word) => word + of).find((name) => Places.has('type', name));
-    const subject = kind && Places.has(kind, of) ? Entity.link(kind, of, Names.short(of)) : Names.code(of);
+    const line = String(detail.place ?? row.place ?? '');
+    const found = subjectOf(of);
+    const subject = found && found.key !== 'function' ? Entity.link(found.key, found.name, Names.short(of)) : Names.code(of);
     const change = Texts.visible(row.change);
     return Dom.element(
       'li',
@@ -119,7 +150,8 @@ const Cards = (() => {
         {},
         Dom.element('h3', {}, `${change.slice(0, 1).toUpperCase()}${change.slice(1)} of `, subject),
         Dom.element('p', {}, Texts.visible(detail.because)),
-        quote(String(detail.place ?? row.place ?? '')),
+        chosenNote(placesOf(of, line), looked),
+        quote(line),
         layouts(of, moves),
         Dom.element('dl', { class: 'card-notes' }, entry('gets worse', detail.worse), entry('wrong if', detail.unless), [
           Dom.element('dt', {}, 'next'),
@@ -153,7 +185,7 @@ const Cards = (() => {
             'ol',
             { class: 'suspects cards' },
             rows.map((row, index) =>
-              card(row, details[index]?.detail ?? {}, details[index]?.definition ?? null, moves.filter((move) => move.card === index + 1)),
+              card(row, details[index]?.detail ?? {}, details[index]?.definition ?? null, moves.filter((move) => move.card === index + 1), looked ?? null),
             ),
           )
         : null,

@@ -1,17 +1,21 @@
 /** What charts have in common: a frame with caption, axes, a read-out that follows pointer and keys, and the table. */
 const Chart = (() => {
   /**
-   * `caption` says in words what is drawn; tables are what the drawing was made from.
-   * @type {(drawing: Child, caption: string, tables: Table[]) => HTMLElement}
+   * `caption` says in words what is drawn; tables are what the drawing was made from. Those of a part are of the chosen time
+   * and threads, as far as they can be.
+   * @type {(drawing: Child, caption: string, tables: Table[], part?: string) => HTMLElement}
    */
-  const figure = (drawing, caption, tables) =>
+  const figure = (drawing, caption, tables, part) =>
     Dom.element(
       'figure',
       {},
       drawing,
       Dom.element('figcaption', {}, caption),
-      tables.map((table) => Dom.details(`Table: ${Texts.visible(table.title)}`, () => TableView.create(table, { rows: 100 }))),
+      tables.map((table) => Dom.details(`Table: ${Texts.visible(table.title)}`, () => tableOf(table, part))),
     );
+
+  /** @type {(table: Table, part: string | undefined) => HTMLElement} */
+  const tableOf = (table, part) => (part === undefined ? TableView.create(table, { rows: 100 }) : ChosenTables.shown(part, table, { rows: 100 }));
 
   const STEPS = [1, 2, 5, 10];
 

@@ -40,6 +40,18 @@ const Chosen = (() => {
     listeners.push({ listen, of, wasShown: false });
   };
 
+  /**
+   * What is made anew after each change, as long as it is part of the page.
+   * @type {(make: () => Child) => HTMLElement}
+   */
+  const redrawn = (make) => {
+    const place = Dom.element('div', { class: 'redrawn' });
+    const draw = () => place.replaceChildren(...Dom.nodesOf(make()));
+    draw();
+    onChange(draw, place);
+    return place;
+  };
+
   /** @type {(stream: number) => boolean} */
   const holdsStream = (stream) => chosen.streams === null || chosen.streams.includes(stream);
 
@@ -92,5 +104,5 @@ const Chosen = (() => {
   /** @type {() => Range} */
   const now = () => chosen;
 
-  return { bins, axis, now, isAll, isAllTime, choose, clear, onChange, holds, holdsStream, times, options, parameters, restore };
+  return { bins, axis, now, isAll, isAllTime, choose, clear, onChange, redrawn, holds, holdsStream, times, options, parameters, restore };
 })();

@@ -147,19 +147,61 @@ const CurveChart = (() => {
     );
 
   /**
-   * A figure; none without a point.
-   * @type {(table: Table<CurvePoint>) => Child}
+   * A figure; none without a point. That of a part has a curve of what is chosen, too.
+   * @type {(table: Table<CurvePoint>, part?: Part) => Child}
    */
-  const create = (table) => {
-    const all = curves(table);
-    if (all.length === 0) return null;
+  const create = (table, part) => {
+    const whole = curves(table);
+    if (whole.length === 0) return null;
+    return part ? Chosen.redrawn(() => figure(table, whole, chosenCurve())) : figure(table, whole, null);
+  };
+
+  /** @type {(table: Table<CurvePoint>, whole: Curve[], chosen: Curve | null) => HTMLElement} */
+  const figure = (table, whole, chosen) => {
+    const all = chosen ? [chosen, ...whole.map(asWhole)] : whole;
     const drawing = Chart.scrolled(table.title);
     const redraw = () => drawing.replaceChildren(draw(all));
     redraw();
     const caption = 'Share of accesses that miss in a cache of each size; vertical lines are the levels of the cache model.';
     const content = all.length > 1 ? [drawing, choices(all, redraw)] : [drawing];
-    return Chart.figure(Dom.element('div', {}, content), caption, [table]);
+    const tables = /** @type {Table[]} */ (/** @type {unknown} */ (chosen ? [chosenTable(table, chosen), table.withTitle(`${table.title}, of the whole trace`)] : [table]));
+    return Chart.figure(Dom.element('div', {}, content), caption, tables);
   };
 
-  return { COLUMNS, create };
+  /** Beside the curve of what is chosen; the first one is shown with it. @type {(curve: Curve, index: number) => Curve} */
+  const asWhole = (curve, index) => ({ ...curve, name: `${curve.name}, whole trace`, style: `curve-${(index + 1) % STYLES}`, shown: index === 0 });
+
+  /** @type {(table: Table<CurvePoint>, curve: Curve) => Table<CurvePoint>} */
+  const chosenTable = (table, { name, points }) => {
+    const rows = points.map(({ size_bytes: size, miss_ratio: ratio }) => [name, size, ratio]);
+    return table.withRows(rows).withTitle(ChosenTables.titled(table.title, 'the chosen time and threads'));
+  };
+
+  /** The curve of what is chosen, from its distances; null if that isn't known, or nothing is chosen. @type {() => Curve | null} */
+  const chosenCurve = () => {
+    const moments = Data.table('reuse', 'reuse_moments');
+    const lineBytes = Data.record('reuse', 'reuse').line_bytes;
+    if (Chosen.isAll() || !moments || !lineBytes) return null;
+    const sums = ChosenSums.by(moments, []).get('');
+    if (!sums || sums.references === 0) return null;
+    const sizes = moments.columns.flatMap(({ name }) => (name.startsWith('from_') ? [Number(name.slice('from_'.length))] : []));
+    // A reference misses if its distance is not less than the lines of the cache.
+    const points = [...sizes, 2 * (sizes[sizes.length - 1] ?? 0.5)].map((lines) => {
+      const missed = sizes.filter((from) => from >= lines).reduce((sum, from) => sum + sums[`from_${from}`], sums.cold);
+      return { size_bytes: lines * lineBytes, miss_ratio: Math.min(missed / sums.references, 1) };
+    });
+    return { name: CHOSEN, points, style: 'curve-0', shown: true };
+  };
+
+  const CHOSEN = 'chosen time and threads';
+
+  /** What it shows of the chosen time and threads. */
+  const remark = () => {
+    const moments = Data.table('reuse', 'reuse_moments');
+    if (!moments) return 'This part shows the whole trace, whatever time and threads are chosen.';
+    const lack = ChosenSums.isCut(moments) ? ' It lacks the threads and times with the fewest accesses.' : '';
+    return `The curve of the chosen time and threads is summed anew, at powers of two.${lack} What a thread accessed before that time counts as seen; a slice begins with nothing. The curves of fields, the tables and the sentence are of the whole trace.`;
+  };
+
+  return { COLUMNS, create, remark };
 })();

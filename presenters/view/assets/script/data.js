@@ -66,6 +66,38 @@ const Data = (() => {
       return /** @type {R} */ (Object.fromEntries(this.columns.map((column, position) => [column.name, row[position]])));
     }
 
+    /**
+     * The same columns with other rows.
+     * @param {Cell[][]} rows
+     * @returns {Table<R>}
+     */
+    withRows(rows) {
+      const { name, title, layout, columns } = this;
+      return new Table({ name, title, layout, columns, rows, row_count: rows.length });
+    }
+
+    /**
+     * @param {string} title
+     * @returns {Table<R>}
+     */
+    withTitle(title) {
+      const { name, layout, columns, rows, rowCount, totalRows } = this;
+      return new Table({ name, title, layout, columns, rows, row_count: rowCount, total_rows: totalRows });
+    }
+
+    /**
+     * Leaves out these columns.
+     * @param {string[]} names
+     * @returns {Table<R>}
+     */
+    without(names) {
+      const { name, title, layout, rowCount, totalRows } = this;
+      const kept = this.columns.flatMap((column, position) => (names.includes(column.name) ? [] : [position]));
+      const columns = kept.map((position) => this.columns[position]);
+      const rows = this.rows.map((row) => kept.map((position) => row[position]));
+      return new Table({ name, title, layout, columns, rows, row_count: rowCount, total_rows: totalRows });
+    }
+
     /** @returns {R[]} */
     objects() {
       return this.rows.map((row) => this.asObject(row));

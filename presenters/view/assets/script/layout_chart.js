@@ -125,22 +125,34 @@ const LayoutChart = (() => {
     `Each row is a cache line of ${lineBytes} bytes, if the object begins at the border of one. Fields with a thick border are hot; ` +
     'pale bytes with a dashed border belong to no field that was accessed.';
 
+  /** The fields with what the chosen threads did with them in the chosen time. @type {(fields: LayoutField[]) => LayoutField[]} */
+  const chosen = (fields) => {
+    if (Chosen.isAll() || !LayoutSums.isKnown) return fields;
+    const [accesses, misses] = ['accesses', Data.page.rank_by].map((wanted) => Places.measures.findIndex(({ name }) => name === wanted));
+    return fields.map((field) => {
+      const sums = LayoutSums.ofMember(field.type, field.field);
+      return { ...field, accesses: sums[accesses] ?? 0, misses: sums[misses] ?? 0 };
+    });
+  };
+
+  /** @type {(table: Table<LayoutField>, name: string, fields: LayoutField[], lineBytes: number) => Child} */
+  const figure = (table, name, all, lineBytes) => {
+    const fields = chosen(all);
+    if (fields.every(({ accesses }) => accesses === 0) && fields !== all) return ChosenBar.emptyNote(` to ${Texts.visible(name)}`);
+    const title = Chosen.isAll() ? `${name}, fields` : ChosenTables.titled(`${name}, fields`, 'the chosen time and threads');
+    const rows = fields.map((field) => table.columns.map((column) => /** @type {Cells} */ (/** @type {unknown} */ (field))[column.name] ?? null));
+    const own = /** @type {Table} */ (/** @type {unknown} */ (table.withRows(rows).withTitle(title)));
+    return Chart.figure(Chart.scrolled(`${name} in cache lines`, draw(name, fields, lineBytes)), caption(fields), [own]);
+  };
+
   /** @type {(table: Table<LayoutField>, type: string, fields: LayoutField[], lineBytes: number) => HTMLElement} */
   const typeSection = (table, type, fields, lineBytes) => {
     const name = Names.short(type);
-    const own = new Data.Table({
-      name: table.name,
-      title: `${name}, fields`,
-      layout: 'rows',
-      columns: table.columns,
-      rows: table.rows.filter((row) => table.value(row, 'type') === type),
-      row_count: fields.length,
-    });
     return Dom.element(
       'section',
       { class: 'type-layout', 'aria-label': name },
       Dom.element('h3', {}, Entity.link('type', type, Names.short(name), name)),
-      Chart.figure(Chart.scrolled(`${name} in cache lines`, draw(name, fields, lineBytes)), caption(fields), [own]),
+      Chosen.redrawn(() => figure(table, name, fields, lineBytes)),
     );
   };
 
@@ -157,5 +169,12 @@ const LayoutChart = (() => {
     return sections.length > 0 ? [Dom.element('p', {}, legend(lineBytes)), sections] : null;
   };
 
-  return { COLUMNS, create };
+  /** What it shows of the chosen time and threads. */
+  const remark = () => {
+    if (!LayoutSums.isKnown) return 'This part shows the whole trace, whatever time and threads are chosen.';
+    const lack = LayoutSums.isCut ? ' They lack the least accessed places.' : '';
+    return `Accesses and misses of structures and members are of the chosen time and threads.${lack} Affinity, proposals and the sentence are of the whole trace.`;
+  };
+
+  return { COLUMNS, create, remark };
 })();

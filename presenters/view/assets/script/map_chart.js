@@ -512,7 +512,7 @@ const MapChart = (() => {
       const content = Dom.element('div', { class: 'map' }, this.tools(), this.canvas, this.readout);
       // Colours are known once the canvas is part of the page, and that need not wait for the map.
       requestAnimationFrame(() => setTimeout(() => this.draw()));
-      return Chart.figure(content, caption, [cells, times, addresses]);
+      return Chart.figure(content, caption, [cells, times, addresses], 'map');
     }
   }
 
@@ -535,7 +535,7 @@ const MapChart = (() => {
   /** What it shows of the chosen time and threads. */
   const remark = () => {
     const threads = Chosen.now().streams === null ? '' : ', of all threads: it doesn’t tell them apart';
-    return `The map shows the chosen time${threads}. The tables are of the whole trace.`;
+    return `The map and its cells are of the chosen time${threads}. Other tables are of the whole trace.`;
   };
 
   /** The map of the page, if there is one. @type {Map2D | null} */

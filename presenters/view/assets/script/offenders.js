@@ -54,6 +54,20 @@ const Offenders = (() => {
   /** @type {Record<string, 'field' | 'variable' | 'type' | 'line' | 'function' | 'file' | 'kind'>} */
   const KEYS = { fields: 'field', variables: 'variable', types: 'type', lines: 'line', functions: 'function', files: 'file', kinds: 'kind' };
 
+  /** What the chosen threads did in the chosen time. @type {(table: Table, own: number) => Table} */
+  const threads = (table, own) => {
+    const chosen = [...Places.overTime().streams].filter(([stream]) => Chosen.holdsStream(stream));
+    const rows = chosen.sort(([, a], [, b]) => b[Places.ranking] - a[Places.ranking]).map(([stream, counts]) => {
+      /** @type {Cells} */
+      const row = { stream, share: own > 0 ? counts[Places.ranking] / own : null };
+      Places.measures.forEach(({ name }, position) => {
+        row[name] = counts[position];
+      });
+      return table.columns.map(({ name }) => row[name] ?? null);
+    });
+    return table.withRows(rows).withTitle(ChosenTables.titled(table.title, 'the chosen time and threads'));
+  };
+
   /**
    * The table, or its sums of the chosen time and threads.
    * @type {(table: Table) => Child}
@@ -61,9 +75,11 @@ const Offenders = (() => {
   const content = (table) => {
     const key = KEYS[table.name];
     if (Chosen.isAll() || Places.all.length === 0) return TableView.create(table);
-    if (!key) return [ChosenBar.wholeNote(), TableView.create(table)];
+    const isThreads = table.name === 'threads';
+    if (!key && !isThreads) return [ChosenBar.wholeNote(), TableView.create(table)];
     if (Places.isNothing()) return ChosenBar.emptyNote();
     const own = Places.sum(Places.all)[Places.ranking];
+    if (!key) return TableView.create(threads(table, own));
     return TableView.create(Entity.asTable(key, `${table.title.split(',')[0]}, of the chosen time and threads`, Places.grouped(key), own));
   };
 

@@ -33,23 +33,18 @@ const PartView = (() => {
     /** @type {(table: Table) => boolean} */
     const isCompanion = (table) => !drawn.has(table) && companions.some((columns) => table.has(...columns));
     /** @type {(table: Table) => boolean} */
-    const isElsewhere = ({ name }) => Audit.isBookkeeping(name) || name === 'site_owners';
+    const isElsewhere = (table) => Audit.isBookkeeping(table.name) || table.name === 'site_owners' || ChosenSums.isSource(table);
     return part.tables
       .filter((table) => drawn.has(table) || !(isCompanion(table) || isElsewhere(table)))
-      .map((table) => drawn.get(table) ?? plain(table));
+      .map((table) => drawn.get(table) ?? plain(part, table));
   };
 
   /** Tables of details, of which a part may have many: each is opened if it is asked for. */
   const DETAILS = ['affinity', 'not_proposed'];
 
-  /** @type {(table: Table) => HTMLElement} */
-  const plain = (table) => (DETAILS.includes(table.name) ? Dom.details(`Table: ${Texts.visible(table.title)}`, () => shown(table)) : shown(table));
-
-  /** @type {(table: Table) => HTMLElement} */
-  const shown = (table) =>
-    table.layout === 'rows' && table.rows.length === 0
-      ? Dom.element('p', { class: 'status' }, `${Texts.visible(table.title)}: none.`)
-      : TableView.create(table);
+  /** @type {(part: Part, table: Table) => HTMLElement} */
+  const plain = ({ name }, table) =>
+    DETAILS.includes(table.name) ? Dom.details(`Table: ${Texts.visible(table.title)}`, () => ChosenTables.shown(name, table)) : ChosenTables.shown(name, table);
 
   /** @type {(part: Part) => Child} */
   const create = (part) => [part.answer ? Dom.element('p', {}, Names.sentence(part.answer)) : null, draw(part)];

@@ -6,8 +6,10 @@ const Sections = (() => {
     return chart ? [ChosenBar.note(ActivityChart.remark, null), chart] : null;
   };
 
-  /** @type {(verb: string, content: Child) => Child} */
-  const withNote = (verb, content) => (content ? [ChosenBar.wholeNote(verb), content] : null);
+  const sharing = () => {
+    const content = Sharing.create();
+    return content ? [ChosenBar.note(Sharing.remark, 'sharing'), content] : null;
+  };
 
   /** Two traces: what changed from the first to the second, of which the other parts are. */
   const comparison = () => {
@@ -15,11 +17,18 @@ const Sections = (() => {
     return part ? [ChosenBar.wholeNote(null), PartView.create(part)] : null;
   };
 
-  /** The verbs that parts which can't be summed anew can be asked by. */
-  const VERBS = /** @type {Record<string, string>} */ ({ layout: 'layout', reuse: 'reuse', memory: 'memory' });
+  /** What allocations show of the chosen time and threads. */
+  const memoryRemark = () => {
+    const moments = Data.table('memory', 'allocation_moments');
+    const lack = moments && ChosenSums.isCut(moments) ? ' They lack the smallest ones.' : '';
+    return `Allocations are those that the chosen threads made in the chosen time; what is never released is live at the end of the trace.${lack} Live memory is that of all threads, in the chosen time. Other tables and the sentence are of the whole trace.`;
+  };
 
-  /** What a part shows of the chosen time and threads. @type {(name: string) => Child} */
-  const noteOf = (name) => (name === 'map' ? ChosenBar.note(MapChart.remark, 'map') : ChosenBar.wholeNote(VERBS[name] ?? null));
+  /** What parts show of the chosen time and threads, and the verbs that can be asked for the rest. */
+  const REMARKS = /** @type {Record<string, () => string>} */ ({ layout: LayoutChart.remark, reuse: CurveChart.remark, memory: memoryRemark, map: MapChart.remark });
+
+  /** @type {(name: string) => Child} */
+  const noteOf = (name) => (REMARKS[name] ? ChosenBar.note(REMARKS[name], name) : ChosenBar.wholeNote(null));
 
   /** @type {(part: Part) => Child} */
   const withItsNote = (part) => {
@@ -53,7 +62,7 @@ const Sections = (() => {
     ...drawn((name) => COUNTED.includes(name)),
     { id: 'source', title: 'Source', make: SourceView.create },
     { id: 'flame', title: 'Paths of calls', make: () => FlameChart.create(), terms: FlameChart.terms() },
-    { id: 'sharing', title: 'Sharing', make: () => withNote('sharing', Sharing.create()) },
+    { id: 'sharing', title: 'Sharing', make: sharing },
     ...drawn((name) => !COUNTED.includes(name) && !KNOWN.includes(name)),
     { id: 'activity', title: 'Threads over time', make: activity, terms: ActivityChart.TERMS },
     { id: 'audit', title: 'Audit', make: Audit.create },

@@ -44,25 +44,42 @@ const Sharing = (() => {
    * @type {(table: { title: string }) => string}
    */
   const cutOf = (table) => {
-    const comma = table.title.indexOf(',');
-    return comma < 0 ? '' : Texts.visible(table.title.slice(comma));
+    const cut = /, \d.*$/.exec(table.title);
+    return cut ? Texts.visible(cut[0]) : '';
   };
 
   /**
    * A matrix shows the largest; below it stands all that the page holds.
-   * @type {(matrix: HTMLElement, table: Table) => Child[]}
+   * @template {Cells} R
+   * @param {() => Child} matrix
+   * @param {Table<R>} table
    */
-  const withTable = (matrix, table) => [matrix, Dom.details(`Table: ${Texts.visible(table.title)}`, () => TableView.create(table))];
+  const withTable = (matrix, table) => {
+    const plain = /** @type {Table} */ (/** @type {unknown} */ (table));
+    return [Chosen.redrawn(matrix), Dom.details(`Table: ${Texts.visible(table.title)}`, () => ChosenTables.shown('sharing', plain))];
+  };
 
   /** @type {(threads: number[]) => { key: number, title: string }[]} */
   const asColumns = (threads) => threads.map((thread) => ({ key: thread, title: `thread ${thread}` }));
 
-  /** @type {(table: Table<ThreadPair>) => HTMLElement} */
+  /** Transfers to the chosen threads in the chosen time, by the threads between which lines go; null if that isn't known. */
+  const chosenPairs = () => {
+    const moments = Data.table('sharing', 'pair_moments');
+    return moments ? ChosenSums.by(moments, ['from_stream', 'to_stream'], 'to_stream') : null;
+  };
+
+  /** All of these transfers. */
+  const chosenTransfers = () => [...(chosenPairs() ?? new Map()).values()].reduce((all, sums) => all + sums.read_hand_overs + sums.write_hand_overs, 0);
+
+  /** @type {(table: Table<ThreadPair>) => Child} */
   const pairs = (table) => {
-    const rows = table.objects();
+    const own = ChosenTables.of('sharing', /** @type {Table} */ (/** @type {unknown} */ (table)));
+    if (own.rows.length === 0) return Dom.element('p', { class: 'status' }, `${Texts.visible(own.title)}: none.`);
+    const of = Chosen.isAll() ? '' : ', of the chosen time and threads';
+    const rows = /** @type {ThreadPair[]} */ (/** @type {unknown} */ (own.objects()));
     const threads = threadsOf(rows, (row) => [row.from_stream, row.to_stream]);
     return MatrixChart.create({
-      title: `From thread (rows) to thread (columns): hand-overs of cache lines${cutOf(table)}`,
+      title: `From thread (rows) to thread (columns): hand-overs of cache lines${cutOf(table)}${of}`,
       headTitles: ['from'],
       rows: threads.map((thread) => ({ key: thread, heads: [`thread ${thread}`] })),
       columns: asColumns(threads),
@@ -72,6 +89,7 @@ const Sharing = (() => {
 
   /** @type {(table: Table<SharedLine>) => HTMLElement} */
   const lines = (table) => {
+    const of = Chosen.isAll() ? '' : ', of the whole trace';
     const rows = table.objects();
     const keyed = rows.map((row) => ({ ...row, line: `${row.process} ${row.line_address}` }));
     const firsts = new Map();
@@ -79,7 +97,7 @@ const Sharing = (() => {
     /** @type {(row: SharedLine) => string[]} */
     const heads = ({ line_address: address, field }) => [Texts.visible(address), Texts.visible(field)];
     return MatrixChart.create({
-      title: `Cache lines (rows) by the thread that took them (columns)${cutOf(table)}`,
+      title: `Cache lines (rows) by the thread that took them (columns)${cutOf(table)}${of}`,
       headTitles: ['cache line', 'mostly for'],
       rows: [...firsts.values()].slice(0, MAX_LINES).map((row) => ({ key: row.line, heads: heads(row) })),
       columns: asColumns(threadsOf(rows, (row) => [row.to_stream])),
@@ -95,11 +113,18 @@ const Sharing = (() => {
     /** @type {Child[]} */
     const content = [Dom.element('p', {}, Names.sentence(part.answer))];
     const places = [Data.table('sharing', 'fields'), Data.table('sharing', 'lines')];
-    if (pairTable && pairTable.rows.length > 0) content.push(withTable(pairs(pairTable), pairTable));
-    if (lineTable && lineTable.rows.length > 0) content.push(withTable(lines(lineTable), lineTable));
-    content.push(places.map((table) => (table && table.rows.length > 0 ? TableView.create(table) : null)));
+    if (pairTable && pairTable.rows.length > 0) content.push(withTable(() => pairs(pairTable), pairTable));
+    if (lineTable && lineTable.rows.length > 0) content.push(withTable(() => lines(lineTable), lineTable));
+    content.push(places.map((table) => (table && table.rows.length > 0 ? ChosenTables.shown('sharing', table) : null)));
     return content;
   };
 
-  return { create };
+  /** What it shows of the chosen time and threads. */
+  const remark = () => {
+    const moments = [Data.table('sharing', 'field_moments'), Data.table('sharing', 'line_moments'), Data.table('sharing', 'pair_moments')];
+    const lack = moments.some((table) => table && ChosenSums.isCut(table)) ? ' They lack the rarest ones.' : '';
+    return `Transfers between threads, of fields and of lines are those by which a chosen thread took a line in the chosen time, from any thread.${lack} The matrix of cache lines and the sentence are of the whole trace. A slice has the chosen threads alone, and lines without owner at first.`;
+  };
+
+  return { create, remark, chosenPairs, chosenTransfers };
 })();

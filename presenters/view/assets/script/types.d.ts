@@ -68,6 +68,9 @@ type NamedTables = {
     shared_lines: SharedLine;
     fields: Cells;
     lines: Cells;
+    field_moments: Transfers;
+    line_moments: Transfers;
+    pair_moments: Transfers;
   };
   places: {
     places: Cells;
@@ -75,8 +78,12 @@ type NamedTables = {
     moment_axis: { bins: number; bin_ns: number; first_ns: number; folded_share: number };
     place_paths: Cells;
     path_moments: Cells;
+    place_members: { place: number; type: string; member: string };
     path_nodes: { node: number; parent: number; function: string; inlined: string; cycles?: number | null };
   };
+  /** Columns `from_*` have the references of distances from so many lines on, up to twice that. */
+  reuse: { reuse: { line_bytes: number }; reuse_moments: { stream: number; bin: number; references: number; cold: number } };
+  memory: { allocation_moments: { row: number; stream: number; bin: number; allocations: number; allocated_bytes: number } };
   activity: { activity: ActivityStep; activity_axis: ActivityAxis; gaps: Gap };
   info: {
     recording: { command: string; started: string; host: string; cpu_model: string; duration: string; reason: string };
@@ -98,6 +105,8 @@ type NamedTables = {
   samples: { sampling: { threads: number; unattributed: number } };
 };
 
+/** Of a row of another table, or from a thread: what a thread took in a bin of time. */
+type Transfers = { to_stream: number; bin: number; read_hand_overs: number; write_hand_overs: number };
 type ThreadPair = { from_stream: number; to_stream: number; read_hand_overs: number; write_hand_overs: number };
 type SharedLine = {
   process: number;
