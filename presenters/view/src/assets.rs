@@ -12,7 +12,7 @@ const STYLES: [&str; 6] = [
 ];
 
 /// Each file defines one object that the later ones use; the last one draws the page.
-const SCRIPTS: [&str; 45] = [
+const SCRIPTS: [&str; 46] = [
     include_str!("../assets/script/texts.js"),
     include_str!("../assets/script/names.js"),
     include_str!("../assets/script/numbers.js"),
@@ -31,6 +31,7 @@ const SCRIPTS: [&str; 45] = [
     include_str!("../assets/script/chosen_sums.js"),
     include_str!("../assets/script/layout_sums.js"),
     include_str!("../assets/script/chosen_tables.js"),
+    include_str!("../assets/script/chosen_answers.js"),
     include_str!("../assets/script/matrix_chart.js"),
     include_str!("../assets/script/layout_chart.js"),
     include_str!("../assets/script/curve_chart.js"),

@@ -6,6 +6,9 @@ from ..support.pages.view_pages import Investigation, page_of_accounts, page_of_
 
 AXE = tools.ROOT / "build" / "linters" / "node_modules" / "axe-core" / "axe.min.js"
 
+# Some of the time.
+CHOSEN = "#overview&time=3-40"
+
 
 class Widths(Investigation):
     def setUp(self):
@@ -16,8 +19,9 @@ class Widths(Investigation):
         for width in (1400, 1000):
             self.browser.appear(width, 900, "light")
             for trace in (self.trace, page_of_accounts(), page_of_comparison()):
-                self.open(trace)
-                self.assertEqual(cut_rankings(self.browser), [], (width, trace))
+                for fragment in ("", CHOSEN):
+                    self.open(trace, fragment)
+                    self.assertEqual(cut_rankings(self.browser), [], (width, trace, fragment))
         for width in (1400, 1000, 360):
             self.browser.appear(width, 900, "light")
             self.open(self.trace)
@@ -33,6 +37,17 @@ class Widths(Investigation):
             self.assertLess(right, region + 1, "and not cut off by the table's own region")
             self.assertLessEqual(self.browser.evaluate("document.documentElement.scrollWidth"), width)
 
+    def test_titles_are_in_sight_on_a_phone(self):
+        self.browser.appear(390, 1000, "light")
+        self.open(self.trace, CHOSEN)
+        hidden = self.browser.evaluate(
+            "[...document.querySelectorAll('.scroll > table > caption')].filter(caption => caption.checkVisibility()).filter(caption =>"
+            " caption.getBoundingClientRect().right > caption.closest('.scroll').getBoundingClientRect().right + 1"
+            " || caption.scrollWidth > caption.clientWidth + 1).map(caption => caption.textContent)"
+        )
+        self.assertEqual(hidden, [])
+        self.assertGreater(len(self.texts("#sharing caption")), 2)
+
 
 class Accessibility(Investigation):
     """axe-core finds nothing serious, in both schemes and on a phone, on pages and on the view of a field."""
@@ -41,7 +56,8 @@ class Accessibility(Investigation):
         if not AXE.exists():
             self.skipTest("axe-core is missing: make linters installs it")
         axe = AXE.read_text()
-        pages = (shared_page(), ""), (shared_page(), "#field=slot.key"), (page_of_accounts(), "#overview"), (page_of_comparison(), "")
+        pages = [(shared_page(), fragment) for fragment in ("", CHOSEN, "#field=slot.key")]
+        pages += [(page_of_accounts(), "#overview"), (page_of_comparison(), "")]
         for width, scheme in ((1400, "light"), (1400, "dark"), (390, "light")):
             self.browser.appear(width, 1000, scheme)
             for trace, fragment in pages:

@@ -9,8 +9,8 @@ from ..support.pages.view_pages import OPTIONS, Investigation, objects, page_dat
 from ..support.tools import table
 
 
-def answer(verb, *options):
-    return json.loads(tools.trackway(verb, "--json", "-q", *options, shared_page()).stdout)
+def answer(verb, *options, trace=None):
+    return json.loads(tools.trackway(verb, "--json", "-q", *options, trace or shared_page()).stdout)
 
 
 def number(text):
@@ -30,8 +30,8 @@ class ChosenParts(Investigation):
         self.data = page_data(self.trace)
         self.axis = objects(table(self.data["places"], "moment_axis"))[0]
 
-    def choose(self, part, choice):
-        self.open(self.trace, f"#{part}&{choice}")
+    def choose(self, part, choice, trace=None):
+        self.open(trace or self.trace, f"#{part}&{choice}")
         self.browser.evaluate(f"document.querySelectorAll('#{part} details').forEach(found => {{ found.open = true; }})")
         self.settle()
 
@@ -46,18 +46,18 @@ class ChosenParts(Investigation):
         """When a bin ends, as an option."""
         return f"{self.axis['first_ns'] + (last + 1) * self.axis['bin_ns']}ns"
 
-    def last_bin(self, stream):
-        """By its end a thread has done half of what it does."""
+    def last_bin(self, stream=None):
+        """By its end a thread, or all, have done half of what they do."""
         counts = collections.Counter()
         for row in objects(table(self.data["places"], "place_moments")):
-            if row["stream"] == stream:
+            if stream in (row["stream"], None):
                 counts[row["bin"]] += row["accesses"]
         done = 0
         for at in sorted(counts):
             done += counts[at]
             if 2 * done >= counts.total():
                 return at
-        raise AssertionError("the thread does nothing")
+        raise AssertionError("nothing is accessed")
 
     def tiles(self):
         cells = zip(self.texts("#overview .tiles dt"), self.texts("#overview .tiles dd strong"), strict=True)
@@ -118,6 +118,8 @@ class ChosenParts(Investigation):
         row = rows_of(self.shown("part-layout", "Structures"))["slot"]
         found = [number(row[head]) for head in ("accesses", "bytes", "L1 misses")]
         self.assertEqual(found, [structure["accesses"], structure["bytes"], structure["l1_misses"]])
+        sentence = self.texts("#part-layout .redrawn > p")[0]
+        self.assertIn("slot has the most L2 misses of all structures", sentence)
         hot = self.texts("#part-layout .type-layout:first-of-type g.hot title")
         self.assertTrue(any(text.startswith("key, ") for text in hot), hot)
 
@@ -140,6 +142,9 @@ class ChosenParts(Investigation):
         for head, column in (("blocks", "allocations"), ("bytes", "allocated_bytes"), ("never released", "never_released")):
             shown = sorted(number(row[heads.index(head)]) for row in rows)
             self.assertEqual(shown, sorted(row[column] for row in expected), column)
+        blocks = sum(row["allocations"] for row in expected)
+        allocated = f"allocated {blocks:,} block{'s' * (blocks != 1)} of {sum(row['allocated_bytes'] for row in expected):,} bytes"
+        self.assertIn(allocated, self.texts("#part-memory .redrawn > p")[0])
         others = {0, 1, 2, 3, 4} - {row["stream"] for row in moments}
         self.choose("part-memory", f"threads={','.join(map(str, others))}")
         self.assertIn("Allocations, of the chosen time and threads: none.", self.texts("#part-memory p"))
@@ -156,9 +161,10 @@ class ChosenParts(Investigation):
         heads, *rows = self.shown("part-memory", "Live memory by time")
         shown = [number(row[heads.index("most bytes")]) for row in rows]
         self.assertEqual(shown, [row["most_bytes"] for row in expected])
+        self.assertIn(f"at most {max(shown):,} bytes were live at once", self.texts("#part-memory .redrawn > p")[0])
 
-    def curve(self, *options):
-        said = answer("reuse", *options)
+    def curve(self, *options, trace=None):
+        said = answer("reuse", *options, trace=trace)
         curve = table(said, "miss_ratio_curve")["rows"]
         return {row["cache_bytes"]: row["miss_ratio"] for row in curve if (row["cache_bytes"] & (row["cache_bytes"] - 1)) == 0}
 
@@ -174,16 +180,24 @@ class ChosenParts(Investigation):
         for size, ratio in expected.items():
             # The table shows tenths of a percent.
             self.assertAlmostEqual(shown[size], ratio, delta=0.0006, msg=size)
+        # A cache catches half of the reuses if it misses the first references and at most half of the others.
+        cold = min(expected.values())
+        half = min(size for size, ratio in expected.items() if ratio <= cold + (1 - cold) / 2)
+        sentence = self.texts("#part-reuse .redrawn > p")[0]
+        self.assertIn(f"an LRU cache of {half} B catches half of the reuses", sentence)
         labels = self.texts("#part-reuse svg .curve-label")
         self.assertEqual(set(labels[0:2]), {"chosen time and threads", "all accesses, whole trace"})
         self.assertIn("The curves of fields", self.texts("#part-reuse > .whole-note")[0])
 
     def test_the_curve_of_a_chosen_time_is_that_of_reuse_until_then(self):
-        last = self.last_bin(3)
-        expected = self.curve("--thread", "3", "--to", self.border(last))
-        self.choose("part-reuse", f"time=0-{last}&threads=3")
+        trace = page_of_accounts()
+        self.data = page_data(*OPTIONS, trace)
+        self.axis = objects(table(self.data["places"], "moment_axis"))[0]
+        last = self.last_bin()
+        expected = self.curve("--to", self.border(last), trace=trace)
+        self.choose("part-reuse", f"time=0-{last}", trace)
         shown = self.shown_curve()
-        whole = self.curve("--thread", "3")
+        whole = self.curve(trace=trace)
         self.assertTrue(any(abs(whole[size] - ratio) > 0.005 for size, ratio in expected.items() if size in whole), "time matters")
         for size in shown.keys() & expected.keys():
             self.assertAlmostEqual(shown[size], expected[size], delta=0.01, msg=size)
@@ -198,6 +212,8 @@ class ChosenParts(Investigation):
         columns = ("from_stream", "to_stream", "read_hand_overs", "write_hand_overs")
         self.assertEqual(shown, sorted([row[column] for column in columns] for row in taken))
         whole = sum(row["read_hand_overs"] + row["write_hand_overs"] for row in taken)
+        field = self.shown("sharing", "Fields")[1]
+        self.assertTrue(self.texts("#sharing .redrawn > p")[0].startswith(f"{field[0]} is "))
         for title in ("Fields", "Lines"):
             heads, *rows = self.shown("sharing", title)
             counts = [number(row[heads.index(head)]) for row in rows for head in ("to read", "to write")]
@@ -213,20 +229,23 @@ class ChosenParts(Investigation):
         shown = sum(number(row[heads.index(head)]) for row in rows for head in ("to read", "to write"))
         expected, all_of_them = (found["read_hand_overs"] + found["write_hand_overs"] for found in (total, whole))
         self.assertLess(expected, all_of_them)
-        self.assertAlmostEqual(shown, expected, delta=2)
+        # A slice cuts at records, and some lines go to and fro at the border.
+        self.assertAlmostEqual(shown, expected, delta=max(3, all_of_them // 10))
 
     def test_tables_beside_drawings_are_of_what_is_chosen(self):
-        last = self.last_bin(2)
-        self.choose("activity", f"time=0-{last}&threads=2")
+        last = self.last_bin()
+        self.choose("activity", f"time=0-{last}&threads=1,2")
         self.browser.evaluate("document.querySelectorAll('#activity .more').forEach(found => found.click())")
         heads, *rows = self.shown("activity", "Accesses")
         steps = objects(table(self.data["activity"], "activity"))
         axis = objects(table(self.data["activity"], "activity_axis"))[0]
         end = self.axis["first_ns"] + (last + 1) * self.axis["bin_ns"]
-        expected = [row for row in steps if row["stream"] == 2 and axis["first_us"] * 1000 + row["time_bin"] * axis["bin_ns"] < end]
-        self.assertLess(len(expected), sum(row["stream"] == 2 for row in steps))
-        shown = [[number(row[heads.index(head)]) for head in ("time bin", "accesses")] for row in rows]
-        self.assertEqual(shown, [[row["time_bin"], row["accesses"]] for row in expected])
+        early = [row for row in steps if axis["first_us"] * 1000 + row["time_bin"] * axis["bin_ns"] < end]
+        expected = [row for row in early if row["stream"] in (1, 2)]
+        self.assertLess(len(early), len(steps))
+        self.assertLess(len(expected), len(early))
+        shown = [[number(row[heads.index(head)]) for head in ("stream", "time bin", "accesses")] for row in rows]
+        self.assertEqual(shown, [[row["stream"], row["time_bin"], row["accesses"]] for row in expected])
         self.choose("part-map", f"time=0-{last}")
         self.browser.evaluate("document.querySelectorAll('#part-map .more').forEach(found => found.click())")
         heads, *rows = self.shown("part-map", "Accesses by time and address")

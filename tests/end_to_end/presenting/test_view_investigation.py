@@ -249,7 +249,8 @@ class Views(Investigation):
         self.assertIn("working set", self.texts("#terms dt"))
 
     def test_every_head_of_numbers_is_explained(self):
-        pages = (self.trace, ""), (self.trace, "#field=slot.key"), (page_of_accounts(), ""), (page_of_comparison(), "")
+        pages = [(self.trace, fragment) for fragment in ("", "#overview&time=0-40&threads=0,2", "#field=slot.key")]
+        pages += [(page_of_accounts(), ""), (page_of_comparison(), "")]
         for trace, fragment in pages:
             self.open(trace, fragment)
             self.assertEqual(unexplained(self.browser), [], (trace, fragment))

@@ -9,7 +9,7 @@ use super::curve::Amount;
 use crate::model::moments::{Moment, TimeBins};
 
 /// Rows that are listed, those of the first sites.
-const MOST_ROWS: usize = 20_000;
+const MOST_ROWS: usize = 10_000;
 
 /// What a site allocated at a moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

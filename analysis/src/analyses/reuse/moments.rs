@@ -211,6 +211,21 @@ mod tests {
     }
 
     #[test]
+    fn rows_that_have_no_room_are_those_with_the_fewest_references() {
+        let row = |(number, references)| Row {
+            moment: (number, 0),
+            references,
+            cold: 0,
+            buckets: [0; BUCKETS],
+        };
+        let rows: Vec<Row> = (0..).zip(1..=MOST_ROWS as u64 + 3).map(row).collect();
+        let kept = most_used(rows);
+        assert_eq!(kept.len(), MOST_ROWS);
+        assert_eq!((kept[0].moment, kept[0].references), ((3, 0), 4));
+        assert!(kept.is_sorted_by_key(|row| row.moment));
+    }
+
+    #[test]
     fn rounded_parts_add_up_to_the_rounded_whole() {
         let mut sum = RoundedSum::default();
         let parts: Vec<u64> = std::iter::repeat_with(|| sum.add(0.4)).take(10).collect();

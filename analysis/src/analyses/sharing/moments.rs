@@ -11,7 +11,7 @@ use super::LineTransfers;
 use crate::model::moments::{Moment, MomentBins, MomentCursor};
 
 /// Rows of a table that are listed.
-const MOST_ROWS: usize = 20_000;
+const MOST_ROWS: usize = 10_000;
 
 /// Transfers by when a thread took the line: by the taking site, and by the thread that had the line.
 #[derive(Debug)]

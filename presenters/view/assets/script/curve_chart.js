@@ -177,18 +177,32 @@ const CurveChart = (() => {
     return table.withRows(rows).withTitle(ChosenTables.titled(table.title, 'the chosen time and threads'));
   };
 
-  /** The curve of what is chosen, from its distances; null if that isn't known, or nothing is chosen. @type {() => Curve | null} */
-  const chosenCurve = () => {
+  /**
+   * References of what is chosen by their distance: pairs of a power of two, in lines, and those from there to its double. Null if
+   * that isn't known, or nothing is chosen.
+   */
+  const chosenDistances = () => {
     const moments = Data.table('reuse', 'reuse_moments');
     const lineBytes = Data.record('reuse', 'reuse').line_bytes;
     if (Chosen.isAll() || !moments || !lineBytes) return null;
-    const sums = ChosenSums.by(moments, []).get('');
-    if (!sums || sums.references === 0) return null;
-    const sizes = moments.columns.flatMap(({ name }) => (name.startsWith('from_') ? [Number(name.slice('from_'.length))] : []));
+    const sums = ChosenSums.by(moments, []).get('') ?? {};
+    const distances = moments.columns.flatMap(({ name }) => {
+      const from = name.startsWith('from_') ? Number(name.slice('from_'.length)) : 0;
+      return from > 0 ? [/** @type {[number, number]} */ ([from, sums[name] ?? 0])] : [];
+    });
+    return { lineBytes, references: sums.references ?? 0, cold: sums.cold ?? 0, distances };
+  };
+
+  /** The curve of what is chosen; null if that isn't known, or holds nothing. @type {() => Curve | null} */
+  const chosenCurve = () => {
+    const found = chosenDistances();
+    if (!found || found.references === 0) return null;
+    const { lineBytes, references, cold, distances } = found;
+    const sizes = distances.map(([from]) => from);
     // A reference misses if its distance is not less than the lines of the cache.
     const points = [...sizes, 2 * (sizes[sizes.length - 1] ?? 0.5)].map((lines) => {
-      const missed = sizes.filter((from) => from >= lines).reduce((sum, from) => sum + sums[`from_${from}`], sums.cold);
-      return { size_bytes: lines * lineBytes, miss_ratio: Math.min(missed / sums.references, 1) };
+      const missed = distances.filter(([from]) => from >= lines).reduce((sum, [, count]) => sum + count, cold);
+      return { size_bytes: lines * lineBytes, miss_ratio: Math.min(missed / references, 1) };
     });
     return { name: CHOSEN, points, style: 'curve-0', shown: true };
   };
@@ -200,8 +214,8 @@ const CurveChart = (() => {
     const moments = Data.table('reuse', 'reuse_moments');
     if (!moments) return 'This part shows the whole trace, whatever time and threads are chosen.';
     const lack = ChosenSums.isCut(moments) ? ' It lacks the threads and times with the fewest accesses.' : '';
-    return `The curve of the chosen time and threads is summed anew, at powers of two.${lack} What a thread accessed before that time counts as seen; a slice begins with nothing. The curves of fields, the tables and the sentence are of the whole trace.`;
+    return `The curve of the chosen time and threads is summed anew, at powers of two.${lack} What a thread accessed before that time counts as seen; a slice begins with nothing. The curves of fields and the tables are of the whole trace.`;
   };
 
-  return { COLUMNS, create, remark };
+  return { COLUMNS, create, remark, chosenDistances };
 })();

@@ -173,7 +173,7 @@ const LayoutChart = (() => {
   const remark = () => {
     if (!LayoutSums.isKnown) return 'This part shows the whole trace, whatever time and threads are chosen.';
     const lack = LayoutSums.isCut ? ' They lack the least accessed places.' : '';
-    return `Accesses and misses of structures and members are of the chosen time and threads.${lack} Affinity, proposals and the sentence are of the whole trace.`;
+    return `Accesses and misses of structures and members are of the chosen time and threads.${lack} Affinity and proposals are of the whole trace.`;
   };
 
   return { COLUMNS, create, remark };

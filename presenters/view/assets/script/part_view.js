@@ -47,7 +47,7 @@ const PartView = (() => {
     DETAILS.includes(table.name) ? Dom.details(`Table: ${Texts.visible(table.title)}`, () => ChosenTables.shown(name, table)) : ChosenTables.shown(name, table);
 
   /** @type {(part: Part) => Child} */
-  const create = (part) => [part.answer ? Dom.element('p', {}, Names.sentence(part.answer)) : null, draw(part)];
+  const create = (part) => [ChosenAnswers.shown(part), draw(part)];
 
   return { create };
 })();

@@ -111,7 +111,7 @@ const Sharing = (() => {
     if (!part) return null;
     const [pairTable, lineTable] = [Data.table('sharing', 'thread_pairs'), Data.table('sharing', 'shared_lines')];
     /** @type {Child[]} */
-    const content = [Dom.element('p', {}, Names.sentence(part.answer))];
+    const content = [ChosenAnswers.shown(part)];
     const places = [Data.table('sharing', 'fields'), Data.table('sharing', 'lines')];
     if (pairTable && pairTable.rows.length > 0) content.push(withTable(() => pairs(pairTable), pairTable));
     if (lineTable && lineTable.rows.length > 0) content.push(withTable(() => lines(lineTable), lineTable));
@@ -123,7 +123,7 @@ const Sharing = (() => {
   const remark = () => {
     const moments = [Data.table('sharing', 'field_moments'), Data.table('sharing', 'line_moments'), Data.table('sharing', 'pair_moments')];
     const lack = moments.some((table) => table && ChosenSums.isCut(table)) ? ' They lack the rarest ones.' : '';
-    return `Transfers between threads, of fields and of lines are those by which a chosen thread took a line in the chosen time, from any thread.${lack} The matrix of cache lines and the sentence are of the whole trace. A slice has the chosen threads alone, and lines without owner at first.`;
+    return `Transfers between threads, of fields and of lines are those by which a chosen thread took a line in the chosen time, from any thread.${lack} The matrix of cache lines is of the whole trace. A slice has the chosen threads alone, and lines without owner at first.`;
   };
 
   return { create, remark, chosenPairs, chosenTransfers };
