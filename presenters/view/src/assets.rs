@@ -12,7 +12,7 @@ const STYLES: [&str; 6] = [
 ];
 
 /// Each file defines one object that the later ones use; the last one draws the page.
-const SCRIPTS: [&str; 46] = [
+const SCRIPTS: [&str; 47] = [
     include_str!("../assets/script/texts.js"),
     include_str!("../assets/script/names.js"),
     include_str!("../assets/script/numbers.js"),
@@ -51,6 +51,7 @@ const SCRIPTS: [&str; 46] = [
     include_str!("../assets/script/flame_chart.js"),
     include_str!("../assets/script/entity_view.js"),
     include_str!("../assets/script/cards.js"),
+    include_str!("../assets/script/chosen_findings.js"),
     include_str!("../assets/script/overview.js"),
     include_str!("../assets/script/offenders.js"),
     include_str!("../assets/script/sharing.js"),

@@ -34,7 +34,8 @@ class Choice(Investigation):
         streams, bins = ({moment[at] for moment in active} for at in (0, 1))
         stream, bin_ = next(found for found in itertools.product(sorted(streams), sorted(bins)) if found not in active)
         self.open(self.trace, f"#misses&time={bin_}-{bin_}&threads={stream}")
-        for part in ("#misses", "#source", ".selection summary", "#flame figcaption"):
+        summed = [f"{part} .redrawn > .status" for part in ("#overview", "#part-layout", "#part-reuse")]
+        for part in ("#misses", "#source", ".selection summary", "#flame figcaption", *summed):
             self.assertRegex(self.texts(part)[0], "(hold|holds) no accesses", part)
         self.assertEqual(self.texts("#misses table, #source table"), [])
         self.browser.evaluate("document.querySelector('.selection > button').click()")

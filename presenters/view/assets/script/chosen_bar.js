@@ -26,14 +26,14 @@ const ChosenBar = (() => {
   };
 
   /**
-   * Says, while something is chosen, what a part shows of it, and which verb can be asked for the rest, if one can.
+   * Says, while something is chosen, what a part shows of it, and which command answers for the slice alone, if one does.
    * @type {(text: () => string, verb: string | null) => HTMLElement}
    */
   const note = (text, verb) => {
     const made = Dom.element('p', { class: 'whole-note' });
     const tell = () => {
       made.hidden = Chosen.isAll();
-      const command = verb === null ? [] : [' Of the chosen ones: ', Dom.element('code', {}, `trackway ${verb} ${Chosen.options()} ${Data.trace}`)];
+      const command = verb === null ? [] : [' To ask for the slice: ', Dom.element('code', {}, `trackway ${verb} ${Chosen.options()} ${Data.trace}`)];
       made.replaceChildren(text(), ...command);
     };
     tell();
@@ -56,10 +56,10 @@ const ChosenBar = (() => {
     const [from, to] = Chosen.times();
     const time = `${Numbers.duration(from)} to ${Numbers.duration(to)}`;
     const of = streams === null ? 'all threads' : `thread ${streams.join(', ')}`;
-    const lack = Places.isCut ? ' They lack the least accessed places, for which this page has no room.' : '';
+    const lack = Places.isCut ? ' Sums lack the least accessed places, for which this page has no room.' : '';
     if (Chosen.isAll()) return 'All of the recording, all threads.';
     if (Places.isNothing()) return `Chosen: ${time}, ${of}. This part holds no accesses.`;
-    return `Chosen: ${time}, ${of}. Tables of offenders, source, paths of calls and single views are sums of this part.${lack}`;
+    return `Chosen: ${time}, ${of}. The page shows this part, but for what says that it is of the whole trace.${lack}`;
   };
 
   /** None if the page holds no places, or nothing could be chosen. */

@@ -22,6 +22,7 @@ const ChosenTables = (() => {
 
   /** @type {Maker} */
   const structures = (table) => {
+    if (!LayoutSums.isKnown) return null;
     const sums = LayoutSums.byType();
     const { name: rankedBy } = Places.measures[Places.ranking];
     const all = Places.sum(Places.all)[Places.ranking];

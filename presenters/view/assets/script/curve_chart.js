@@ -153,19 +153,28 @@ const CurveChart = (() => {
   const create = (table, part) => {
     const whole = curves(table);
     if (whole.length === 0) return null;
-    return part ? Chosen.redrawn(() => figure(table, whole, chosenCurve())) : figure(table, whole, null);
+    return part ? Chosen.redrawn(() => ofChoice(table, whole)) : figure(table, whole, [table]);
   };
 
-  /** @type {(table: Table<CurvePoint>, whole: Curve[], chosen: Curve | null) => HTMLElement} */
-  const figure = (table, whole, chosen) => {
-    const all = chosen ? [chosen, ...whole.map(asWhole)] : whole;
+  /** The curves; while something is chosen, that of the choice beside them. @type {(table: Table<CurvePoint>, whole: Curve[]) => Child} */
+  const ofChoice = (table, whole) => {
+    if (Chosen.isAll()) return figure(table, whole, [table]);
+    const chosen = chosenCurve();
+    const tableOfWhole = table.withTitle(`${table.title}, of the whole trace`);
+    const others = whole.map(asWhole);
+    return chosen
+      ? figure(table, [chosen, ...others], [chosenTable(table, chosen), tableOfWhole])
+      : [chosenDistances() ? ChosenBar.emptyNote() : null, figure(table, others, [tableOfWhole])];
+  };
+
+  /** @type {(table: Table<CurvePoint>, all: Curve[], tables: Table<CurvePoint>[]) => HTMLElement} */
+  const figure = (table, all, tables) => {
     const drawing = Chart.scrolled(table.title);
     const redraw = () => drawing.replaceChildren(draw(all));
     redraw();
     const caption = 'Share of accesses that miss in a cache of each size; vertical lines are the levels of the cache model.';
     const content = all.length > 1 ? [drawing, choices(all, redraw)] : [drawing];
-    const tables = /** @type {Table[]} */ (/** @type {unknown} */ (chosen ? [chosenTable(table, chosen), table.withTitle(`${table.title}, of the whole trace`)] : [table]));
-    return Chart.figure(Dom.element('div', {}, content), caption, tables);
+    return Chart.figure(Dom.element('div', {}, content), caption, /** @type {Table[]} */ (/** @type {unknown} */ (tables)));
   };
 
   /** Beside the curve of what is chosen; the first one is shown with it. @type {(curve: Curve, index: number) => Curve} */

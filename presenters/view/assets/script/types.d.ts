@@ -30,6 +30,9 @@ type Stretch = { first_line: number; lines: string[] };
 
 type Suspect = { part: string; name: string; share: number; sentence: string; file: string | null; line: number | null };
 
+/** A number of the overview, and what to compare it with. */
+type Tile = [title: string, number: string, detail: string];
+
 type PageData = {
   format: number;
   title: string;
