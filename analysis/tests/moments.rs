@@ -149,6 +149,11 @@ proptest! {
                 }
             }
         }
+        let (lines, moments) = (find(&tables, "cache_lines"), find(&tables, "shared_line_moments"));
+        for row in 0..lines.row_count() {
+            let found = sum(moments, "write_hand_overs", |moment| cell(moments, "rank", moment) == row as u64);
+            prop_assert_eq!(found, cell(lines, "write_hand_overs", row));
+        }
         let (pairs, moments) = (find(&tables, "thread_pairs"), find(&tables, "pair_moments"));
         let by_pair = |table: &Table| {
             let mut sums: BTreeMap<(u64, u64), u64> = BTreeMap::new();

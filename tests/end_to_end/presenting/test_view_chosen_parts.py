@@ -218,7 +218,17 @@ class ChosenParts(Investigation):
             heads, *rows = self.shown("sharing", title)
             counts = [number(row[heads.index(head)]) for row in rows for head in ("to read", "to write")]
             self.assertEqual(sum(counts), whole, title)
-        self.assertTrue(any(caption.endswith(", of the whole trace") for caption in self.texts("#sharing caption")))
+        heads, *rows = self.shown("sharing", "Cache lines (rows)")
+        self.assertEqual(heads[2:], ["thread 2"])
+        matrix = {row[0]: number(row[2]) for row in rows}
+        lines = collections.Counter()
+        for row in table(said, "shared_lines")["rows"]:
+            if row["to_stream"] == 2:
+                lines[row["line_address"]] += row["read_hand_overs"] + row["write_hand_overs"]
+        self.assertEqual(matrix, {address: taken for address, taken in lines.most_common(20) if taken})
+        heads, *rows = self.shown("sharing", "Who accessed")
+        counts = [number(row[heads.index(head)]) for row in rows for head in ("to read", "to write")]
+        self.assertEqual(sum(counts), whole)
 
     def test_transfers_of_a_chosen_time_are_those_of_sharing_until_then(self):
         last = self.last_bin(3)

@@ -100,7 +100,7 @@ impl SharingShard {
         let by = self.lines.append(other.lines);
         self.passages.append(other.passages.moved(|line| line + by));
         if let (Some(moments), Some(more)) = (&mut self.moments, other.moments) {
-            moments.append(more);
+            moments.append(more.moved(|line| line + by));
         }
     }
 
@@ -113,6 +113,7 @@ impl SharingShard {
         let places: HashMap<u32, u32> = lines.iter().copied().zip(0..).collect();
         self.lines.keep(&lines);
         self.passages = self.passages.moved(|line| places[&line]);
+        self.moments = self.moments.map(|moments| moments.moved(|line| places[&line]));
         self
     }
 }

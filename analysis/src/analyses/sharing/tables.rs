@@ -62,6 +62,8 @@ pub(super) fn findings(
     ]);
     if let Some(moments) = &shard.moments {
         tables.extend(presenter.over_time(moments));
+        let ranks: HashMap<u32, usize> = cache_lines.iter().map(|group| group.key).zip(0..).collect();
+        tables.extend(moments.lines(|line| ranks.get(&line).copied()));
     }
     Findings {
         answer: Some(presenter.answer()),

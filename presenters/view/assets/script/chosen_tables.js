@@ -80,6 +80,12 @@ const ChosenTables = (() => {
     return sums ? transfers(table, sums, (row) => `${row.from_stream} ${row.to_stream}`) : null;
   };
 
+  /** What threads took of lines; how often they accessed them isn't known for a part of the time. @type {Maker} */
+  const sharedLines = (table) => {
+    const rows = Sharing.chosenLines(/** @type {SharedLine[]} */ (/** @type {unknown} */ (table.objects())));
+    return rows ? table.withRows(rows.map((row) => table.columns.map(({ name }) => /** @type {Cells} */ (row)[name] ?? null))).without(['reads', 'writes', 'certain']) : null;
+  };
+
   /** @type {Maker} */
   const cells = (table) => {
     const times = Data.part('map')?.tables.find(({ name }) => name === 'map_times');
@@ -118,7 +124,7 @@ const ChosenTables = (() => {
   const MAKERS = {
     layout: { structures },
     memory: { allocations, memory_over_time: overTime },
-    sharing: { fields: listed('field_moments'), lines: listed('line_moments'), thread_pairs: pairs },
+    sharing: { fields: listed('field_moments'), lines: listed('line_moments'), thread_pairs: pairs, shared_lines: sharedLines },
     map: { map_cells: cells },
     activity: { activity, gaps },
   };

@@ -87,19 +87,45 @@ const Sharing = (() => {
     });
   };
 
-  /** @type {(table: Table<SharedLine>) => HTMLElement} */
+  /** Lines in the order of the table, by their keys. @type {(rows: SharedLine[]) => Map<string, number>} */
+  const ranksOf = (rows) => {
+    /** @type {Map<string, number>} */
+    const ranks = new Map();
+    for (const row of rows) if (!ranks.has(lineKey(row))) ranks.set(lineKey(row), ranks.size);
+    return ranks;
+  };
+
+  /** @type {(row: SharedLine) => string} */
+  const lineKey = ({ process, line_address: address }) => `${process} ${address}`;
+
+  /** Rows with what the chosen threads took in the chosen time; null if that isn't known. @type {(rows: SharedLine[]) => SharedLine[] | null} */
+  const chosenLines = (rows) => {
+    const moments = Data.table('sharing', 'shared_line_moments');
+    if (!moments) return null;
+    const [ranks, sums] = [ranksOf(rows), ChosenSums.by(moments, ['rank', 'to_stream'], 'to_stream')];
+    return rows.flatMap((row) => {
+      const own = sums.get(`${ranks.get(lineKey(row))} ${row.to_stream}`);
+      return own ? [{ ...row, read_hand_overs: own.read_hand_overs, write_hand_overs: own.write_hand_overs }] : [];
+    });
+  };
+
+  /** @type {(table: Table<SharedLine>) => Child} */
   const lines = (table) => {
-    const of = Chosen.isAll() ? '' : ', of the whole trace';
-    const rows = table.objects();
-    const keyed = rows.map((row) => ({ ...row, line: `${row.process} ${row.line_address}` }));
-    const firsts = new Map();
-    for (const row of keyed) if (!firsts.has(row.line)) firsts.set(row.line, row);
+    const chosen = Chosen.isAll() ? null : chosenLines(table.objects());
+    const of = Chosen.isAll() ? '' : `, of ${chosen ? 'the chosen time and threads' : 'the whole trace'}`;
+    const rows = chosen ?? table.objects();
+    const keyed = rows.map((row) => ({ ...row, line: lineKey(row) }));
+    /** @type {Map<string, { row: SharedLine, taken: number }>} */
+    const found = new Map();
+    for (const row of keyed) found.set(row.line, { row, taken: (found.get(row.line)?.taken ?? 0) + sum(row) });
+    const ranked = [...found].sort(([, a], [, b]) => b.taken - a.taken).slice(0, MAX_LINES);
+    if (ranked.length === 0) return Dom.element('p', { class: 'status' }, `Cache lines${of}: none.`);
     /** @type {(row: SharedLine) => string[]} */
     const heads = ({ line_address: address, field }) => [Texts.visible(address), Texts.visible(field)];
     return MatrixChart.create({
       title: `Cache lines (rows) by the thread that took them (columns)${cutOf(table)}${of}`,
       headTitles: ['cache line', 'mostly for'],
-      rows: [...firsts.values()].slice(0, MAX_LINES).map((row) => ({ key: row.line, heads: heads(row) })),
+      rows: ranked.map(([key, { row }]) => ({ key, heads: heads(row) })),
       columns: asColumns(threadsOf(rows, (row) => [row.to_stream])),
       count: countsOf(keyed, 'line', 'to_stream'),
     });
@@ -121,10 +147,11 @@ const Sharing = (() => {
 
   /** What it shows of the chosen time and threads. */
   const remark = () => {
-    const moments = [Data.table('sharing', 'field_moments'), Data.table('sharing', 'line_moments'), Data.table('sharing', 'pair_moments')];
-    const lack = moments.some((table) => table && ChosenSums.isCut(table)) ? ' They lack the rarest ones.' : '';
-    return `Transfers between threads, of fields and of lines are those by which a chosen thread took a line in the chosen time, from any thread.${lack} The matrix of cache lines is of the whole trace. A slice has the chosen threads alone, and lines without owner at first.`;
+    const moments = /** @type {const} */ (['field_moments', 'line_moments', 'pair_moments', 'shared_line_moments']).map((name) => Data.table('sharing', name));
+    const lack = moments.some((table) => table && ChosenSums.isCut(table)) ? ' They lack those of the last rows.' : '';
+    const whole = Data.table('sharing', 'shared_line_moments') ? '' : ' The matrix of cache lines is of the whole trace: they are too many.';
+    return `Transfers are those by which a chosen thread took a line in the chosen time, from any thread.${lack}${whole} A slice has the chosen threads alone, and lines without owner at first.`;
   };
 
-  return { create, remark, chosenPairs, chosenTransfers };
+  return { create, remark, chosenPairs, chosenTransfers, chosenLines };
 })();

@@ -74,6 +74,7 @@ type NamedTables = {
     field_moments: Transfers;
     line_moments: Transfers;
     pair_moments: Transfers;
+    shared_line_moments: Transfers;
   };
   places: {
     places: Cells;
