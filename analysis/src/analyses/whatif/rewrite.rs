@@ -221,10 +221,7 @@ fn push(batch: &mut Batch, site: SiteId, address: u64, length: u64) {
 }
 
 fn begin_like(to: &mut Batch, from: &Batch) {
-    to.site.clear();
-    to.address.clear();
-    to.size.clear();
-    to.long_blocks.clear();
+    to.clear();
     (to.process, to.stream, to.sequence) = (from.process, from.stream, from.sequence);
     (to.first_ns, to.last_ns) = (from.first_ns, from.last_ns);
 }
