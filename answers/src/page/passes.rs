@@ -52,10 +52,21 @@ pub const MOST_CELLS: usize = 120_000;
 const MOST_MISSED_CELLS: usize = 40_000;
 /// Fields and variables with a curve of their own.
 const CURVES: usize = 24;
+/// The same of the map of a trace that is shown beside another one.
+const MOST_CELLS_BESIDE: usize = 40_000;
 /// At most so many lines of a thread are sampled for the curves.
 const SAMPLED_LINES: usize = 1 << 15;
 /// Maximum number of accesses between two that count as together: the default of `trackway layout`.
 const WINDOW: u64 = 100;
+
+/// How much of a trace is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// All that a page shows.
+    Page,
+    /// What stands beside that of another trace.
+    Beside,
+}
 
 /// What the analyses are asked with.
 pub struct Settings<'s> {
@@ -68,6 +79,7 @@ pub struct Settings<'s> {
     pub machine: &'s MachineArguments,
     /// Changes are looked for in so many bytes of the trace, in its middle; nowhere if there are none.
     pub look_bytes: u64,
+    pub extent: Extent,
 }
 
 /// Changes that are shown.
@@ -84,12 +96,12 @@ pub struct Reports {
     pub layout: Report,
     pub activity: Report,
     pub map: Report,
-    /// The map of misses of the ranking level; none if no cache is simulated.
+    /// The map of misses of the ranking level; none if no cache is simulated, or beside another trace.
     pub missed_map: Option<Report>,
-    /// None of a slice: what was allocated, and for how long, says only the whole run.
+    /// None beside another trace, and none of a slice: what was allocated, and for how long, says only the whole run.
     pub memory: Option<Report>,
     pub reuse: Report,
-    /// None if there is only one thread.
+    /// None beside another trace, or if there is only one thread.
     pub sharing: Option<Report>,
 }
 
@@ -118,7 +130,7 @@ pub fn reports(settings: &Settings, trace: &Trace) -> Result<Reports, Failure> {
     let (caches, rank_by) = settings.model.choose(trace, true, &mut warnings)?;
     let look = (settings.look_bytes > 0).then(|| Look::at(trace, settings.look_bytes));
     let machine = timed(settings, trace, &caches);
-    let plan = Plan::of(trace, &caches);
+    let plan = Plan::of(trace, &caches, settings.extent);
     let looked = look.as_ref().and_then(|look| look.as_ref().ok());
     let looked_bytes = looked.map_or(0, |look| record_bytes(look.trace(trace)));
     let bytes_of_look = looked_bytes.saturating_mul(Advising::cost());
@@ -139,6 +151,7 @@ pub fn reports(settings: &Settings, trace: &Trace) -> Result<Reports, Failure> {
             source_root: settings.source_root,
             threads,
             observer,
+            extent: settings.extent,
         };
         let places = reading.places(&times, (&caches, rank_by), machine);
         let missed_map = reading.missed_map(&times, &caches, rank_by);
@@ -194,6 +207,7 @@ fn timed(settings: &Settings, trace: &Trace, caches: &Caches) -> Option<Machine>
 /// Which parts share a pass, as far as the orders that they need allow.
 struct Plan {
     passes: Vec<Parts>,
+    extent: Extent,
 }
 
 /// Parts of the page.
@@ -206,7 +220,7 @@ struct Parts {
 
 impl Plan {
     /// Memory needs one order of all threads, reuse that of each, and the simulation what its caches need.
-    fn of(trace: &Trace, caches: &Caches) -> Plan {
+    fn of(trace: &Trace, caches: &Caches, extent: Extent) -> Plan {
         let is_merged = trace.streams().len() > 1;
         let simulation_is_merged = is_merged && caches.any_shared();
         let parts = Parts {
@@ -223,7 +237,7 @@ impl Plan {
             true => vec![parts, others],
             false => vec![parts],
         };
-        Plan { passes }
+        Plan { passes, extent }
     }
 
     /// The work of all passes, with those before and after.
@@ -233,7 +247,11 @@ impl Plan {
             false => 0,
         };
         let passes: u64 = self.passes.iter().map(|parts| parts.work()).sum();
-        1 + PLACES_WORK + MISSED_MAP_WORK + origins + passes + TRIAL_WORK.iter().sum::<u64>()
+        let of_a_page_alone = match self.extent {
+            Extent::Page => MISSED_MAP_WORK + TRIAL_WORK.iter().sum::<u64>(),
+            Extent::Beside => 0,
+        };
+        1 + PLACES_WORK + origins + passes + of_a_page_alone
     }
 }
 
@@ -301,9 +319,14 @@ struct Reading<'r> {
     source_root: Option<&'r Path>,
     threads: NonZeroUsize,
     observer: &'r dyn Observer,
+    extent: Extent,
 }
 
 impl<'r> Reading<'r> {
+    fn is_page(&self) -> bool {
+        self.extent == Extent::Page
+    }
+
     /// Places in the source by thread, time and path of calls.
     fn places(
         &self,
@@ -366,7 +389,7 @@ impl<'r> Reading<'r> {
 
     /// Where and when the ranking level is missed.
     fn missed_map(&self, times: &ChunkTimes, caches: &Caches, rank_by: Measure) -> Option<Report> {
-        if !matches!(rank_by, Measure::Misses(_)) {
+        if !matches!(rank_by, Measure::Misses(_)) || !self.is_page() {
             return None;
         }
         let observer = Heavy {
@@ -413,13 +436,14 @@ impl<'r> Reading<'r> {
         'r: 't,
     {
         let origins = Arc::new(Origins::of(self.trace, self.threads, self.observer));
-        let map = Map::new(self.trace, times, Arc::clone(&origins), self.whole_map(times)).with_sites();
-        let is_whole = self.trace.slice().is_none();
+        let map = Map::new(self.trace, times, Arc::clone(&origins), self.whole_map(times));
+        let map = if self.is_page() { map.with_sites() } else { map };
+        let is_whole = self.trace.slice().is_none() && self.is_page();
         let memory = is_whole.then(|| {
             let memory = Memory::new(self.trace, times, origins, DEFAULT_SHORT_LIFE, self.rows);
             SeparateFindings::new(memory.with_moments(bins.map(|bins| bins.bins)))
         });
-        let sharing = (self.trace.streams().len() > 1).then(|| {
+        let sharing = (self.trace.streams().len() > 1 && self.is_page()).then(|| {
             let line_bytes = line_bytes_of_machine(self.trace).into();
             let sharing = Sharing::new(self.trace.program(), line_bytes, self.rows);
             SeparateFindings::new(sharing.with_moments(bins.cloned()))
@@ -439,7 +463,10 @@ impl<'r> Reading<'r> {
             owner: None,
             rows: DEFAULT_ROWS,
             bins: DEFAULT_BINS,
-            finest: Finest::Cells(MOST_CELLS),
+            finest: Finest::Cells(match self.extent {
+                Extent::Page => MOST_CELLS,
+                Extent::Beside => MOST_CELLS_BESIDE,
+            }),
             top: self.rows,
         }
     }
@@ -476,8 +503,13 @@ impl Pass<'_> {
         } = *self.reading;
         let (simulated, activity) = simulation;
         let (simulated, misses) = simulated.into_parts();
-        let observer = Stage::new(observer, trace, &TRIAL_WORK);
-        let layout = simulated.into_layout_findings(trace, threads, &observer);
+        let layout = match self.reading.extent {
+            Extent::Page => {
+                let observer = Stage::new(observer, trace, &TRIAL_WORK);
+                simulated.into_layout_findings(trace, threads, &observer)
+            }
+            Extent::Beside => simulated.into_untried_layout_findings(),
+        };
         reports.misses = self.report(misses, warnings.to_vec());
         reports.layout = self.report(layout, warnings.to_vec());
         reports.activity = activity.into_findings().into_report(Vec::new());

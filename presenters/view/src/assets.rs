@@ -58,6 +58,11 @@ const SCRIPTS: [&str; 47] = [
     include_str!("../assets/script/audit.js"),
     include_str!("../assets/script/search.js"),
     include_str!("../assets/script/part_view.js"),
+    include_str!("../assets/script/compared_cards.js"),
+    include_str!("../assets/script/compared_curves.js"),
+    include_str!("../assets/script/compared_layouts.js"),
+    include_str!("../assets/script/flame_difference.js"),
+    include_str!("../assets/script/comparison_view.js"),
     include_str!("../assets/script/sections.js"),
     include_str!("../assets/script/main.js"),
 ];

@@ -5,7 +5,7 @@ use std::path::Path;
 use trackway_analysis::site_counts::Measure;
 use trackway_analysis::sources::{self, SourceFiles, CHANGED};
 use trackway_answers::failure::Failure;
-use trackway_answers::page::{counts as regions, reports, samples as sampled, Reports, Settings};
+use trackway_answers::page::{counts as regions, reports, samples as sampled, Extent, Reports, Settings};
 use trackway_answers::shell_word::quoted;
 use trackway_answers::{counts, info, samples, soundness};
 use trackway_report::{Report, Table};
@@ -13,6 +13,7 @@ use trackway_trace::Trace;
 
 use crate::arguments::{ViewArguments, DEFAULT_ROWS};
 use crate::comparison::comparison;
+use crate::first::parts_of_first;
 use crate::page::{Page, PagePart, SourceText};
 use crate::sources::{source_texts, FileText};
 use crate::suspects::suspects;
@@ -29,8 +30,9 @@ pub fn page(arguments: &ViewArguments, trace: &Trace) -> Result<Page, Failure> {
     };
     page.trace = quoted(&trace.path().to_string_lossy());
     if arguments.after.is_some() {
-        let compared = comparison(arguments, &arguments.trace, trace.path())?;
+        let compared = comparison(arguments, &arguments.trace, trace)?;
         page.parts.insert(0, part("comparison", "Comparison", compared));
+        page.first = parts_of_first(arguments, &arguments.trace, trace)?;
     }
     let root = arguments.sources.root();
     // Counts are sums over the whole run.
@@ -91,6 +93,7 @@ fn page_of_accesses(arguments: &ViewArguments, trace: &Trace) -> Result<Page, Fa
         reading: &arguments.reading,
         machine: &arguments.machine,
         look_bytes: arguments.look,
+        extent: Extent::Page,
     };
     let reports = reports(&settings, trace)?;
     let rank_by = reports.rank_by.column();
@@ -127,24 +130,13 @@ pub fn program_name(trace: &Trace) -> String {
 }
 
 fn parts(reports: Reports, rank_by: &str) -> Vec<PagePart> {
-    let layout = with_charts(reports.layout, &["members", "definition"], |tables| {
-        charts::members(tables, rank_by).into_iter().collect()
-    });
-    let replaced = ["miss_ratio_curve", "group_curves", "reuse_distances"];
-    let reuse = with_charts(reports.reuse, &replaced, |tables| {
-        charts::curves(tables).into_iter().collect()
-    });
-    let map = with_charts(reports.map, &["cells", "levels"], |tables| {
-        map_levels::map(tables).into_iter().flatten().collect()
-    });
+    let layout = with_members(reports.layout, rank_by);
+    let reuse = with_curves(reports.reuse);
+    let map = with_resolutions(reports.map);
     let advice = reports
         .advice
         .map(|report| part("advice", "What to change", report));
-    let missed = reports.missed_map.map(|map| {
-        with_charts(map, &["cells", "levels"], |tables| {
-            map_levels::map(tables).into_iter().flatten().collect()
-        })
-    });
+    let missed = reports.missed_map.map(with_resolutions);
     let mut parts: Vec<PagePart> = advice.into_iter().collect();
     parts.push(part("misses", "Misses", reports.misses));
     parts.push(part("places", "Places", reports.places));
@@ -159,6 +151,25 @@ fn parts(reports: Reports, rank_by: &str) -> Vec<PagePart> {
     parts.extend(reports.memory.map(|report| part("memory", "Allocations", report)));
     parts.push(part("activity", "Threads over time", reports.activity));
     parts
+}
+
+pub fn with_members(layout: Report, rank_by: &str) -> Report {
+    with_charts(layout, &["members", "definition"], |tables| {
+        charts::members(tables, rank_by).into_iter().collect()
+    })
+}
+
+pub fn with_curves(reuse: Report) -> Report {
+    let replaced = ["miss_ratio_curve", "group_curves", "reuse_distances"];
+    with_charts(reuse, &replaced, |tables| {
+        charts::curves(tables).into_iter().collect()
+    })
+}
+
+pub fn with_resolutions(map: Report) -> Report {
+    with_charts(map, &["cells", "levels"], |tables| {
+        map_levels::map(tables).into_iter().flatten().collect()
+    })
 }
 
 /// The charts' tables come first; those that they replace are left out.

@@ -6,8 +6,10 @@ use trackway_answers::diff::{self, DiffArguments};
 use trackway_answers::failure::Failure;
 use trackway_answers::questions::options_from;
 use trackway_report::{Report, Table, TableBuilder};
+use trackway_trace::Trace;
 
 use crate::arguments::ViewArguments;
+use crate::first::common_model;
 
 /// Tables that are compared.
 const TABLES: &str = "--by=field,variable,line,function";
@@ -16,17 +18,17 @@ const TABLES: &str = "--by=field,variable,line,function";
 ///
 /// # Errors
 /// If the other trace can't be read, or holds nothing that can be compared.
-pub fn comparison(arguments: &ViewArguments, before: &Path, after: &Path) -> Result<Report, Failure> {
+pub fn comparison(arguments: &ViewArguments, before: &Path, after: &Trace) -> Result<Report, Failure> {
     let words = [TABLES.to_owned(), format!("--top={}", arguments.rows())];
-    let asked: DiffArguments = options_from("diff", &words, &[before.as_os_str(), after.as_os_str()])?;
+    let asked: DiffArguments = options_from("diff", &words, &[before.as_os_str(), after.path().as_os_str()])?;
     let mut report = diff::answer(&DiffArguments {
-        model: arguments.model.clone(),
+        model: common_model(arguments, after),
         sources: arguments.sources.clone(),
         slice: arguments.slice.clone(),
         reading: arguments.reading.clone(),
         ..asked
     })?;
-    report.tables.insert(0, compared(before, after));
+    report.tables.insert(0, compared(before, after.path()));
     Ok(report)
 }
 

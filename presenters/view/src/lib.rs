@@ -9,6 +9,7 @@ mod build;
 mod charts;
 mod compact;
 mod comparison;
+mod first;
 mod html;
 mod map_levels;
 mod page;

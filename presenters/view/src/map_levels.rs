@@ -1,6 +1,6 @@
 //! The map in some of its resolutions, as the page's chart takes it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use trackway_answers::page::MOST_CELLS;
 use trackway_report::{Table, TableBuilder};
@@ -82,10 +82,14 @@ pub fn map(tables: &[Table]) -> Option<[Table; 3]> {
     ])
 }
 
-/// The finest that is small enough, and coarser ones.
+/// The finest that is small enough, and coarser ones. The levels also count the cells of those that were too fine to be listed.
 fn resolutions(cells: &Table, levels: &Table, first_ns: u64) -> Vec<Resolution> {
     let count = |row: usize| integer(levels.column("cells"), row);
-    let finest = (0..levels.row_count()).find(|&row| count(row) <= MOST_CELLS as u64);
+    let listed: HashSet<u64> = (0..cells.row_count())
+        .map(|row| integer(cells.column("level"), row))
+        .collect();
+    let is_listed = |row: usize| listed.contains(&integer(levels.column("level"), row));
+    let finest = (0..levels.row_count()).find(|&row| is_listed(row) && count(row) <= MOST_CELLS as u64);
     let mut left = MOST_CELLS_OF_ALL;
     let mut fits = |row: &usize| {
         let rest = left.checked_sub(count(*row));
@@ -235,6 +239,22 @@ mod tests {
             (column(&cells, "reads"), column(&cells, "writes")),
             (vec![11], vec![2])
         );
+    }
+
+    #[test]
+    fn levels_without_cells_are_no_resolutions() {
+        let cells = [(1, 0, 0, 0, 6), (1, 0, 128, 16, 2)];
+        let mut tables = tables(&cells, 2);
+        // The finest level has cells, too, which are not listed.
+        tables[1] = TableBuilder::new("levels", "", &[(0, 3), (1, 2)])
+            .number(("level", ""), |row| row.0)
+            .count(("cells", ""), |row| row.1)
+            .count(("time_bins", ""), |row| 4 >> row.0)
+            .count(("bin_ns", ""), |row| 8 << row.0)
+            .build();
+        let [_, times, addresses] = map(&tables).unwrap();
+        assert_eq!(column(&times, "bin_ns"), [16]);
+        assert_eq!(column(&addresses, "first_row"), [0, 1]);
     }
 
     #[test]

@@ -24,6 +24,8 @@ pub struct Page {
     pub rank_by: String,
     pub suspects: Vec<Suspect>,
     pub parts: Vec<PagePart>,
+    /// Of two compared traces, what the page shows of the first one.
+    pub first: Vec<PagePart>,
     pub sources: Vec<SourceText>,
 }
 
@@ -61,6 +63,7 @@ impl Page {
 
     /// The page's data: reports as `--json` has them, but with each row as an array in the order of the columns.
     pub fn to_json(&self) -> Json {
+        let parts = |parts: &[PagePart]| parts.iter().map(PagePart::to_json).collect::<Vec<_>>();
         json!({
             "format": FORMAT,
             "title": self.title,
@@ -69,7 +72,8 @@ impl Page {
             "rank_by": self.rank_by,
             "terms": terms(),
             "suspects": self.suspects.iter().map(Suspect::to_json).collect::<Vec<_>>(),
-            "parts": self.parts.iter().map(PagePart::to_json).collect::<Vec<_>>(),
+            "parts": parts(&self.parts),
+            "first": parts(&self.first),
             "sources": self.sources.iter().map(SourceText::to_json).collect::<Vec<_>>(),
         })
     }

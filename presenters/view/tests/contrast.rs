@@ -94,14 +94,13 @@ fn texts_can_be_read_on_heat() {
     assert!(TABLES
         .contains("color-mix(in srgb, var(--heat-strong) calc(var(--heat-part) * 100%), var(--background))"));
     for scheme in schemes() {
-        for percent in 0..=100 {
-            let ground = mixed(
-                scheme["--heat-strong"],
-                scheme["--background"],
-                f64::from(percent) / 100.0,
-            );
-            let ratio = contrast(scheme["--text"], ground);
-            assert!(ratio >= 4.5, "{percent} %: {ratio:.2}");
+        // Frames of a flame graph that compares two traces have either.
+        for colour in ["--heat-strong", "--cool-strong"] {
+            for percent in 0..=100 {
+                let ground = mixed(scheme[colour], scheme["--background"], f64::from(percent) / 100.0);
+                let ratio = contrast(scheme["--text"], ground);
+                assert!(ratio >= 4.5, "{colour}, {percent} %: {ratio:.2}");
+            }
         }
         // A hot line of source has muted and accented texts, too.
         let hot = mixed(scheme["--heat-strong"], scheme["--background"], 0.22);

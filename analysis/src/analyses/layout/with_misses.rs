@@ -45,6 +45,12 @@ impl LayoutAndMisses {
         }
     }
 
+    /// Returns what the pass itself found about layouts: it simulates no proposal.
+    pub fn into_untried_layout_findings(self) -> Findings {
+        let findings = self.of_layout.into_inner();
+        findings.unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Returns the findings about layouts after the pass. Simulates the proposals, if there are any.
     pub fn into_layout_findings(
         self,
@@ -52,11 +58,9 @@ impl LayoutAndMisses {
         threads: NonZeroUsize,
         observer: &dyn Observer,
     ) -> Findings {
-        let findings = self.of_layout.into_inner();
-        let findings = findings.unwrap_or_else(PoisonError::into_inner);
         match self.layout.has_proposals(trace) {
             true => self.layout.advise(trace, threads, observer),
-            false => findings,
+            false => self.into_untried_layout_findings(),
         }
     }
 }

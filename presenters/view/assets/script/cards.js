@@ -193,5 +193,5 @@ const Cards = (() => {
     ];
   };
 
-  return { create };
+  return { create, drawing };
 })();

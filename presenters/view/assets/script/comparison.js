@@ -30,5 +30,34 @@ const Comparison = (() => {
    */
   const goneRows = (kind, name) => gone.get(keyOf(kind, name));
 
-  return { goneRows };
+  /** The same part of the first and of the second trace, if both have it. @type {(name: string) => [Part, Part] | null} */
+  const pair = (name) => {
+    const [first, second] = [Data.first.find((candidate) => candidate.name === name), Data.part(name)];
+    return first && second ? [first, second] : null;
+  };
+
+  /** Whether something is there in one of the traces alone. @type {(before: number, after: number) => 'new' | 'gone' | null} */
+  const stateOf = (before, after) => (before === 0 && after > 0 ? 'new' : before > 0 && after === 0 ? 'gone' : null);
+
+  /** "−89.3 %", "new" or "gone": how a number changed, in parts of what it was. @type {(before: number, after: number) => string} */
+  const changeOf = (before, after) => {
+    if (before === after) return '±0 %';
+    const sign = after > before ? '+' : '−';
+    return stateOf(before, after) ?? `${sign}${Numbers.percent(Math.abs(after - before) / before)}`;
+  };
+
+  /**
+   * Rows with the same key, in their order.
+   * @template R
+   * @param {R[]} rows
+   * @param {(row: R) => string} keyOf
+   */
+  const grouped = (rows, keyOf) => {
+    /** @type {Map<string, R[]>} */
+    const groups = new Map();
+    for (const row of rows) groups.set(keyOf(row), [...(groups.get(keyOf(row)) ?? []), row]);
+    return groups;
+  };
+
+  return { goneRows, pair, stateOf, changeOf, grouped };
 })();

@@ -14,11 +14,20 @@ const CurveChart = (() => {
   const LABEL_LENGTH = 25;
   /** Curves that are drawn at first; the others wait behind their checkboxes. */
   const FIRST_CURVES = 5;
+  /** The same where two traces are compared: all accesses of both. */
+  const FIRST_PAIRED = 2;
   const MAX_CURVES = 24;
   const STYLES = 8;
 
-  /** @type {(table: Table<CurvePoint>) => Curve[]} */
-  const curves = (table) => {
+  /**
+   * Where curves of two traces stand by turns, those of a pair have one colour, and the first trace's are dashed.
+   * @type {(index: number, isPaired: boolean) => string}
+   */
+  const styleOf = (index, isPaired) =>
+    isPaired ? `curve-${Math.floor(index / 2) % STYLES} ${index % 2 === 0 ? 'earlier' : 'later'}` : `curve-${index % STYLES}`;
+
+  /** @type {(table: Table<CurvePoint>, isPaired: boolean) => Curve[]} */
+  const curves = (table, isPaired) => {
     /** @type {Map<string, Point[]>} */
     const found = new Map();
     for (const { group, size_bytes, miss_ratio } of table.objects()) {
@@ -30,8 +39,8 @@ const CurveChart = (() => {
     const made = [...found].slice(0, MAX_CURVES).map(([name, points], index) => ({
       name,
       points: points.sort((a, b) => a.size_bytes - b.size_bytes),
-      style: `curve-${index % STYLES}`,
-      shown: index < FIRST_CURVES,
+      style: styleOf(index, isPaired),
+      shown: index < (isPaired ? FIRST_PAIRED : FIRST_CURVES),
     }));
     return made;
   };
@@ -151,7 +160,7 @@ const CurveChart = (() => {
    * @type {(table: Table<CurvePoint>, part?: Part) => Child}
    */
   const create = (table, part) => {
-    const whole = curves(table);
+    const whole = curves(table, false);
     if (whole.length === 0) return null;
     return part ? Chosen.redrawn(() => ofChoice(table, whole)) : figure(table, whole, [table]);
   };
@@ -226,5 +235,11 @@ const CurveChart = (() => {
     return `The curve of the chosen time and threads is summed anew, at powers of two.${lack} What a thread accessed before that time counts as seen; a slice begins with nothing. The curves of fields and the tables are of the whole trace.`;
   };
 
-  return { COLUMNS, create, remark, chosenDistances };
+  /** Curves of two traces by turns, one of each for every group. @type {(table: Table<CurvePoint>) => Child} */
+  const createPaired = (table) => {
+    const all = curves(table, true);
+    return all.length > 0 ? figure(table, all, [table]) : null;
+  };
+
+  return { COLUMNS, create, createPaired, remark, chosenDistances };
 })();

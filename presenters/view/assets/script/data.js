@@ -104,7 +104,13 @@ const Data = (() => {
     }
   }
 
-  const parts = page.parts.map((part) => ({ ...part, tables: part.tables.map((raw) => new Table(raw)) }));
+  /** @type {(raw: RawPart[]) => Part[]} */
+  const partsOf = (raw) => raw.map((part) => ({ ...part, tables: part.tables.map((own) => new Table(own)) }));
+
+  const parts = partsOf(page.parts);
+
+  /** What the page shows of the first of two compared traces. */
+  const first = partsOf(page.first ?? []);
 
   /** @type {(name: string) => Part | undefined} */
   const part = (name) => parts.find((candidate) => candidate.name === name);
@@ -153,5 +159,5 @@ const Data = (() => {
   /** The trace as a word of a command. */
   const trace = Texts.visible(page.trace || 'TRACE');
 
-  return { page, trace, Table, parts, part, table, record, sources, sourceLine, lineBytes };
+  return { page, trace, Table, parts, first, part, table, record, sources, sourceLine, lineBytes };
 })();

@@ -1,6 +1,6 @@
 /** Where on the paths of calls the costs arise: frames as wide as what they cost, callers above what they call. */
 const FlameChart = (() => {
-  /** @typedef {{ name: string, kind: 'function' | 'inlined' | 'line' | 'all', key: string | null, parent: Frame | null, children: Frame[], counts: number[] }} Frame */
+  /** @typedef {{ name: string, kind: 'function' | 'inlined' | 'line' | 'all', key: string | null, parent: Frame | null, children: Frame[], counts: number[], before?: number[] }} Frame */
   /** @typedef {{ frame: Frame, from: number, width: number, depth: number }} Drawn */
 
   /** Narrower frames, in parts of the width, are left out. */
@@ -138,7 +138,7 @@ const FlameChart = (() => {
     /** @param {Set<number> | null} wanted */
     constructor(wanted) {
       this.wanted = wanted;
-      this.root = build(wanted);
+      this.root = this.build();
       this.top = this.root;
       /** @type {Frame} */
       this.cursor = this.root;
@@ -158,10 +158,15 @@ const FlameChart = (() => {
       Chosen.onChange(() => this.sumAnew(), this.place);
     }
 
+    /** @returns {Frame} */
+    build() {
+      return build(this.wanted);
+    }
+
     /** The same frames in the time and of the threads that are chosen now. */
     sumAnew() {
       const top = namesOf(this.top);
-      this.root = build(this.wanted);
+      this.root = this.build();
       this.top = find(this.root, top);
       this.cursor = this.top;
       this.draw();
@@ -209,7 +214,7 @@ const FlameChart = (() => {
       const depth = Math.max(...drawn.map((one) => one.depth)) + 1;
       this.shown = new Map();
       const boxes = drawn.map(({ frame: found, from, width, depth: row }) => {
-        const box = Dom.element('span', { class: `frame ${found.kind}`, title: this.words(found) }, Names.short(found.name));
+        const box = this.box(found);
         Dom.withVariables(box, { '--from': from, '--part': width, '--row': row });
         box.addEventListener('click', () => this.zoom(found));
         box.addEventListener('pointermove', () => this.point(found, false));
@@ -220,6 +225,11 @@ const FlameChart = (() => {
       this.place.replaceChildren(...boxes);
       this.caption.textContent = this.explanation();
       this.point(this.shown.has(this.cursor) ? this.cursor : this.top, true);
+    }
+
+    /** @param {Frame} found */
+    box(found) {
+      return Dom.element('span', { class: `frame ${found.kind}`, title: this.words(found) }, Names.short(found.name));
     }
 
     /** @param {Frame} found */
@@ -379,5 +389,5 @@ const FlameChart = (() => {
       return text ? [/** @type {[string, string]} */ ([Texts.visible(title), text])] : [];
     });
 
-  return { create, terms };
+  return { Flame, LEAST, frame, measures, zero, create, terms };
 })();

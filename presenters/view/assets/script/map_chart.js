@@ -38,9 +38,9 @@ const MapChart = (() => {
 
   /**
    * Everything about one level: its cells by place, and its scales.
-   * @type {(cells: Table<MapCells>, times: Table<MapTimes>, addresses: Table<MapAddresses>) => Level[]}
+   * @type {(tables: Tables, span: number) => Level[]}
    */
-  const readLevels = (cells, times, addresses) => {
+  const readLevels = ({ cells, times, addresses }, span) => {
     /** @type {Map<number, Level>} */
     const levels = new Map();
     for (const time of times.objects()) {
@@ -63,22 +63,25 @@ const MapChart = (() => {
     const sorted = [...levels.values()]
       .filter((level) => level.time_bins > 0 && level.addressBins > 0)
       .sort((a, b) => a.level - b.level);
-    for (const level of sorted) place(level, sorted[sorted.length - 1]);
+    for (const level of sorted) place(level, sorted[sorted.length - 1], span);
     return sorted;
   };
 
   /**
    * Where bins are, in parts of the whole map: each bin of time has the same width, addresses have edges.
-   * @type {(level: Level, finest: Level) => void}
+   * @type {(level: Level, finest: Level, span: number) => void}
    */
-  const place = (level, finest) => {
-    level.width = level.bin_ns / (finest.time_bins * finest.bin_ns);
+  const place = (level, finest, span) => {
+    level.width = level.bin_ns / (span || lengthOf(finest));
     level.edges = Array.from({ length: level.addressBins }, (_, bin) => {
       const row = level.addresses[bin]?.first_row;
       return row === undefined ? bin / level.addressBins : row / finest.addressBins;
     });
     level.edges.push(1);
   };
+
+  /** Nanoseconds that a scale of time covers. @type {(times: MapTimes) => number} */
+  const lengthOf = ({ time_bins: bins, bin_ns: width }) => bins * width;
 
   /**
    * The bin of addresses at that height.
@@ -109,8 +112,12 @@ const MapChart = (() => {
     /**
      * @param {Tables} tables
      * @param {Tables | null} missed Where and when the ranking level is missed.
+     * @param {number} span Nanoseconds across, if not those that the tables cover.
      */
-    constructor(tables, missed) {
+    constructor(tables, missed, span = 0) {
+      this.span = span;
+      /** The map of another trace, which shows the same time. @type {Map2D | null} */
+      this.peer = null;
       this.accessed = tables;
       this.missed = missed;
       this.tables = tables;
@@ -135,7 +142,7 @@ const MapChart = (() => {
      * @returns {Level[]}
      */
     get levels() {
-      this.read ??= readLevels(this.tables.cells, this.tables.times, this.tables.addresses);
+      this.read ??= readLevels(this.tables, this.span);
       return this.read;
     }
 
@@ -158,7 +165,7 @@ const MapChart = (() => {
       this.canvas.addEventListener('keydown', (event) => this.key(event));
       Chart.onZoomKeys(this.canvas, (factor) => this.zoom(factor), () => this.show(WHOLE));
       matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.draw());
-      Chosen.onChange(() => this.showSelection());
+      if (this.span === 0) Chosen.onChange(() => this.showSelection());
     }
 
     /** The chosen time; `remark` says that threads are not told apart. */
@@ -233,9 +240,11 @@ const MapChart = (() => {
       const spanY = Chart.clamp(view.y1 - view.y0, MIN_SPAN, 1);
       const x0 = Chart.clamp(view.x0, 0, 1 - spanX);
       const y0 = Chart.clamp(view.y0, 0, 1 - spanY);
+      const isMoved = this.view.x0 !== x0 || this.view.x1 !== x0 + spanX;
       this.view = { x0, x1: x0 + spanX, y0, y1: y0 + spanY };
       this.cursor = null;
       this.draw();
+      if (this.peer && isMoved) this.peer.show({ ...this.peer.view, x0, x1: x0 + spanX });
     }
 
     /**
@@ -426,7 +435,7 @@ const MapChart = (() => {
      */
     drawTimes(context, colour) {
       const level = this.levels[this.levels.length - 1];
-      const length = level.time_bins * level.bin_ns;
+      const length = this.span || lengthOf(level);
       const { x0, x1 } = this.view;
       const [first, last] = [level.first_ns + x0 * length, level.first_ns + x1 * length];
       context.fillStyle = colour;
@@ -517,19 +526,39 @@ const MapChart = (() => {
   }
 
   /**
+   * What is drawn of a part; null if a scale is missing or no level has bins.
+   * @type {(part: Part) => Tables | null}
+   */
+  const tablesOf = ({ tables }) => {
+    const [cells, times, addresses] = [COLUMNS, TIMES, ADDRESSES].map((columns) => tables.find((table) => table.has(...columns)));
+    if (!cells || !times || !addresses) return null;
+    const made = /** @type {Tables} */ (/** @type {unknown} */ ({ cells, times, addresses }));
+    const withTimes = new Set(made.times.objects().flatMap(({ level, time_bins: bins }) => (bins > 0 ? [level] : [])));
+    return made.addresses.objects().some(({ level }) => withTimes.has(level)) ? made : null;
+  };
+
+  /**
    * A figure; none if a scale is missing from the part or no level has bins.
    * @type {(cells: Table<MapCells>, part: Part) => Child}
    */
-  const create = (cells, part) => {
-    const times = /** @type {Table<MapTimes> | undefined} */ (part.tables.find((table) => table.has(...TIMES)));
-    const addresses = /** @type {Table<MapAddresses> | undefined} */ (part.tables.find((table) => table.has(...ADDRESSES)));
-    if (!times || !addresses) return null;
-    const withTimes = new Set(times.objects().flatMap(({ level, time_bins: bins }) => (bins > 0 ? [level] : [])));
-    const hasLevel = addresses.objects().some(({ level }) => withTimes.has(level));
-    if (!hasLevel) return null;
-    const made = new Map2D({ cells, times, addresses }, missedTables(part));
-    drawn = made;
-    return made.element();
+  const create = (_, part) => {
+    const tables = tablesOf(part);
+    if (!tables) return null;
+    drawn = new Map2D(tables, missedTables(part));
+    return drawn.element();
+  };
+
+  /**
+   * A figure for each of two traces, on one scale of time; none if one has no map.
+   * @type {(first: Part, second: Part) => [Child, Child] | null}
+   */
+  const createPair = (first, second) => {
+    const [before, after] = [tablesOf(first), tablesOf(second)];
+    if (!before || !after) return null;
+    const span = Math.max(...[before, after].flatMap(({ times }) => times.objects().map(lengthOf)));
+    const [upper, lower] = [new Map2D(before, null, span), new Map2D(after, null, span)];
+    [upper.peer, lower.peer] = [lower, upper];
+    return [upper.element(), lower.element()];
   };
 
   /** What it shows of the chosen time and threads. */
@@ -546,11 +575,9 @@ const MapChart = (() => {
    * @type {(part: Part) => Tables | null}
    */
   const missedTables = (part) => {
-    const tables = part.name === 'map' ? (Data.part('missed_map')?.tables ?? []) : [];
-    const [cells, times, addresses] = [COLUMNS, TIMES, ADDRESSES].map((columns) => tables.find((table) => table.has(...columns)));
-    return cells && times && addresses && cells.rows.length > 0
-      ? /** @type {Tables} */ (/** @type {unknown} */ ({ cells, times, addresses }))
-      : null;
+    const missed = part.name === 'map' ? Data.part('missed_map') : undefined;
+    const tables = missed ? tablesOf(missed) : null;
+    return tables && tables.cells.rows.length > 0 ? tables : null;
   };
 
   const missName = () => Data.page.rank_by.replace('_', ' ').replace(/^l/, 'L');
@@ -575,5 +602,5 @@ const MapChart = (() => {
     drawn.draw();
   };
 
-  return { COLUMNS, COMPANIONS: [TIMES, ADDRESSES], create, remark, rowsOf, mark };
+  return { COLUMNS, COMPANIONS: [TIMES, ADDRESSES], create, createPair, remark, rowsOf, mark };
 })();

@@ -14,7 +14,7 @@ const Sections = (() => {
   /** Two traces: what changed from the first to the second, of which the other parts are. */
   const comparison = () => {
     const part = Data.part('comparison');
-    return part ? [ChosenBar.wholeNote(null), PartView.create(part)] : null;
+    return part ? [ChosenBar.wholeNote(null), ComparisonView.create(part)] : null;
   };
 
   /** What allocations show of the chosen time and threads. */

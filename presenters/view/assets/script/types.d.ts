@@ -42,6 +42,8 @@ type PageData = {
   terms?: { term: string; text: string }[];
   suspects: Suspect[];
   parts: RawPart[];
+  /** What is shown of the first of two compared traces. */
+  first?: RawPart[];
   sources: { file: string; stretches: Stretch[] }[];
 };
 
