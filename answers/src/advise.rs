@@ -3,6 +3,7 @@
 mod card;
 mod cards;
 mod edits;
+mod known;
 mod simulated;
 
 use std::path::PathBuf;
@@ -28,6 +29,7 @@ use crate::soundness;
 use crate::stage::Stage;
 use crate::time::MachineArguments;
 use cards::Cards;
+pub use known::KnownAdvice;
 use simulated::Subject;
 
 /// Structures whose layout is looked at: those that take most of the time.

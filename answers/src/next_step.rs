@@ -29,6 +29,15 @@ impl NextStep {
         NextStep(line.trim_end().to_owned())
     }
 
+    /// The verb that it asks by; nothing of a sentence.
+    pub fn verb(&self) -> &str {
+        let mut words = self.0.split(' ');
+        match (words.next(), words.next()) {
+            (Some("trackway"), Some(verb)) => verb,
+            _ => "",
+        }
+    }
+
     /// The last line of an answer.
     pub fn shown(&self, style: &TextStyle) -> String {
         style.next_step(&self.0)

@@ -16,6 +16,7 @@ pub mod query;
 mod record;
 mod run;
 mod run_arguments;
+mod run_page;
 
 use std::env;
 use std::ffi::{OsStr, OsString};

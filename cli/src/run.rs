@@ -1,10 +1,10 @@
 //! `trackway run`: records a program, and says what to change.
 
 use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
-use trackway_answers::advise::{self, AdviseArguments};
+use trackway_answers::advise::{AdviseArguments, KnownAdvice};
 use trackway_answers::next_step::NextStep;
 use trackway_answers::questions::{ask, options_from};
 use trackway_answers::reading::Following;
@@ -19,12 +19,12 @@ use trackway_recording::{
 };
 use trackway_report::{binary_size, percent, report_to_json, Report};
 use trackway_trace::Trace;
-use trackway_view::ViewArguments;
 
 use crate::failure::Failure;
 use crate::output;
 use crate::record::default_output;
 use crate::run_arguments::RunArguments;
+use crate::run_page;
 
 /// How a program is recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -163,20 +163,19 @@ fn answer(arguments: &RunArguments, way: Way, trace: &Path) -> Result<(), Failur
     if let Some(part) = part {
         say_part(arguments, trace, part);
     }
-    let (report, advised) = match arguments.json {
-        true => {
-            let report = ask(verb, &words, &Trace::open(trace)?, Following::default())?;
-            let advised = NextStep::after_advice(&report, trace);
-            (Some(report), advised)
-        }
-        false => (None, show(verb, &words, trace)?),
-    };
-    let page = match arguments.page {
-        true => Some(write_page(arguments, trace)?),
-        false => None,
-    };
-    let next = advised.map_or_else(|| next(arguments, way, trace, part.is_none()), Next::after_advice);
-    output::print(&match report {
+    let found = find(arguments, verb, &words, trace)?;
+    let is_wanted = run_page::is_wanted(arguments, &Trace::open(trace)?);
+    let page = is_wanted
+        .then(|| run_page::write(arguments, trace, found.advice.as_ref()))
+        .flatten();
+    let advised = found
+        .next
+        .filter(|step| !(page.is_some() && step.verb() == "view"));
+    let next = advised.map_or_else(
+        || next(arguments, way, trace, (part.is_none(), page.is_some())),
+        Next::after_advice,
+    );
+    output::print(&match found.report {
         Some(report) => for_programs(&report, verb, trace, page.as_deref(), part, &next),
         None => conclusion(&next, trace, page.as_deref()),
     })
@@ -197,22 +196,47 @@ fn question(arguments: &RunArguments, way: Way, part: Option<Middle>) -> (&'stat
     }
 }
 
-/// Prints the answer for people. Returns what follows from the cards of advice, if there are any.
-fn show(verb: &'static str, words: &[String], trace: &Path) -> Result<Option<NextStep>, Failure> {
+/// What the trace says.
+#[derive(Default)]
+struct Found {
+    /// What is still to be printed, for programs.
+    report: Option<Report>,
+    /// What to change, for the page.
+    advice: Option<KnownAdvice>,
+    /// What follows from the cards of advice, if there are any.
+    next: Option<NextStep>,
+}
+
+/// Asks the trace, and prints the answer if it is for people.
+fn find(
+    arguments: &RunArguments,
+    verb: &'static str,
+    words: &[String],
+    trace: &Path,
+) -> Result<Found, Failure> {
     let name = [trace.as_os_str()];
-    let mut advised = None;
     match verb {
-        "report" => report::show(&options_from(verb, words, &name)?, |_, _| None)?,
-        "samples" => samples::show(&options_from(verb, words, &name)?, None)?,
-        _ => {
-            let asked: AdviseArguments = options_from(verb, words, &name)?;
-            advise::show(&asked, |report| {
-                advised = NextStep::after_advice(report, trace);
-                None
-            })?
-        }
-    };
-    Ok(advised)
+        "advise" => advise(&options_from(verb, words, &name)?, arguments.json),
+        _ if arguments.json => Ok(Found {
+            report: Some(ask(verb, words, &Trace::open(trace)?, Following::default())?),
+            ..Found::default()
+        }),
+        "report" => report::show(&options_from(verb, words, &name)?, |_, _| None).map(|_| Found::default()),
+        _ => samples::show(&options_from(verb, words, &name)?, None).map(|_| Found::default()),
+    }
+}
+
+fn advise(asked: &AdviseArguments, is_for_programs: bool) -> Result<Found, Failure> {
+    let advice = KnownAdvice::of(asked)?;
+    let report = advice.shown(asked.output.rows());
+    if !is_for_programs {
+        asked.output.print_before(&report, report.table("cards"), None)?;
+    }
+    Ok(Found {
+        next: NextStep::after_advice(&report, &asked.trace),
+        advice: Some(advice),
+        report: is_for_programs.then_some(report),
+    })
 }
 
 /// A line of JSON. It stands alone in the last line, whatever the program has written before it.
@@ -269,17 +293,6 @@ fn sample(options: &mut RecordOptions) -> Result<(), Failure> {
     sampling.apply(&sampled, options)
 }
 
-fn write_page(arguments: &RunArguments, trace: &Path) -> Result<PathBuf, Failure> {
-    let flags = [(arguments.force, "--force"), (arguments.quiet, "--quiet")];
-    let words: Vec<String> = flags
-        .into_iter()
-        .filter(|(is_set, _)| *is_set)
-        .map(|(_, flag)| flag.to_owned())
-        .collect();
-    let asked: ViewArguments = options_from("view", &words, &[trace.as_os_str()])?;
-    trackway_view::write_page(&asked, &Trace::open(trace)?)
-}
-
 const THE_PAGE: &str = "a page for the browser";
 
 /// What to type next.
@@ -300,8 +313,8 @@ impl Next {
     }
 }
 
-/// Where no change is advised.
-fn next(arguments: &RunArguments, way: Way, trace: &Path, has_all: bool) -> Next {
+/// Where no change is advised, or the page that shows it is there.
+fn next(arguments: &RunArguments, way: Way, trace: &Path, (has_all, has_page): (bool, bool)) -> Next {
     let ask = |verb, shows| Next {
         command: NextStep::ask(verb, trace, "").to_string(),
         shows,
@@ -309,18 +322,22 @@ fn next(arguments: &RunArguments, way: Way, trace: &Path, has_all: bool) -> Next
     match way {
         Way::Compiled | Way::Binary if !has_all => ask("advise", "of the whole run"),
         Way::Compiled | Way::Binary => ask("report", "which data misses the cache"),
+        Way::Counting if has_page => again("trackway top", arguments, "the regions while it runs"),
         Way::Counting => ask("view", THE_PAGE),
-        Way::Sampled => {
-            let words: Vec<String> = arguments
-                .command
-                .iter()
-                .map(|word| quoted(&word.to_string_lossy()))
-                .collect();
-            Next {
-                command: format!("trackway run --binary {}", words.join(" ")),
-                shows: "every access",
-            }
-        }
+        Way::Sampled => again("trackway run --binary", arguments, "every access"),
+    }
+}
+
+/// Runs the program once more.
+fn again(verb: &str, arguments: &RunArguments, shows: &'static str) -> Next {
+    let words: Vec<String> = arguments
+        .command
+        .iter()
+        .map(|word| quoted(&word.to_string_lossy()))
+        .collect();
+    Next {
+        command: format!("{verb} {}", words.join(" ")),
+        shows,
     }
 }
 

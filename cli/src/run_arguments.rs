@@ -49,9 +49,12 @@ pub struct RunArguments {
     /// The machine whose time is estimated: a preset, or a file of `trackway calibrate --output` [default: this machine]
     #[arg(long, value_name = "NAME|FILE.toml")]
     pub machine: Option<String>,
-    /// Also write a page for the browser: TRACE.html
-    #[arg(long)]
+    /// Write a page for the browser, TRACE.html, however long that takes [default: if it takes less than some 5 s]
+    #[arg(long, conflicts_with = "no_page")]
     pub page: bool,
+    /// Write no page
+    #[arg(long)]
+    pub no_page: bool,
     /// Print the answer for programs: the last line of the output is JSON, with the trace's path and the next command
     #[arg(long)]
     pub json: bool,

@@ -27,7 +27,7 @@ pub fn view(
     let write = move |following| {
         let mut arguments = arguments;
         arguments.reading.following = following;
-        write_page(&arguments, tables.trace())
+        write_page(&arguments, tables.trace(), None)
     };
     answer_beside(py, progress.as_ref(), write)
 }

@@ -6,4 +6,4 @@ mod moments;
 mod passes;
 pub mod samples;
 
-pub use passes::{reports, Extent, Reports, Settings, MOST_CELLS};
+pub use passes::{reports, Extent, Reports, Settings, CARDS, MOST_CELLS};

@@ -79,11 +79,13 @@ pub struct Settings<'s> {
     pub machine: &'s MachineArguments,
     /// Changes are looked for in so many bytes of the trace, in its middle; nowhere if there are none.
     pub look_bytes: u64,
+    /// What to change, if that is known already of the part that is looked at.
+    pub advised: Option<Report>,
     pub extent: Extent,
 }
 
 /// Changes that are shown.
-const CARDS: usize = 10;
+pub const CARDS: usize = 10;
 
 /// What the analyses find.
 pub struct Reports {
@@ -132,7 +134,10 @@ pub fn reports(settings: &Settings, trace: &Trace) -> Result<Reports, Failure> {
     let machine = timed(settings, trace, &caches);
     let plan = Plan::of(trace, &caches, settings.extent);
     let looked = look.as_ref().and_then(|look| look.as_ref().ok());
-    let looked_bytes = looked.map_or(0, |look| record_bytes(look.trace(trace)));
+    let looked_bytes = match settings.advised {
+        Some(_) => 0,
+        None => looked.map_or(0, |look| record_bytes(look.trace(trace))),
+    };
     let bytes_of_look = looked_bytes.saturating_mul(Advising::cost());
     let settled = looked_bytes.saturating_mul(Advising::first_cost());
     let work = plan.work(trace) * COST_OF_DECODING;
@@ -186,7 +191,10 @@ fn advice(
         with_moves: true,
     };
     let looked = look.and_then(|look| {
-        let mut report = advising.report(look.trace(trace))?;
+        let mut report = match &settings.advised {
+            Some(report) => report.clone(),
+            None => advising.report(look.trace(trace))?,
+        };
         report.tables.push(look.table());
         Ok(report)
     });

@@ -22,11 +22,11 @@ use crate::{charts, map_levels};
 /// Parts whose tables name the lines that are shown.
 const WITH_SOURCE: [&str; 3] = ["misses", "regions", "samples"];
 
-/// Everything that the page shows of a trace.
-pub fn page(arguments: &ViewArguments, trace: &Trace) -> Result<Page, Failure> {
+/// Everything that the page shows of a trace; `advised` is what to change, if that is known already.
+pub fn page(arguments: &ViewArguments, trace: &Trace, advised: Option<Report>) -> Result<Page, Failure> {
     let mut page = match trace.holds_only_counts() || sampled::are_all(trace) {
         true => empty_page(program_name(trace)),
-        false => page_of_accesses(arguments, trace)?,
+        false => page_of_accesses(arguments, trace, advised)?,
     };
     page.trace = quoted(&trace.path().to_string_lossy());
     if arguments.after.is_some() {
@@ -85,7 +85,11 @@ pub fn part(name: &str, title: &str, report: Report) -> PagePart {
     }
 }
 
-fn page_of_accesses(arguments: &ViewArguments, trace: &Trace) -> Result<Page, Failure> {
+fn page_of_accesses(
+    arguments: &ViewArguments,
+    trace: &Trace,
+    advised: Option<Report>,
+) -> Result<Page, Failure> {
     let settings = Settings {
         model: &arguments.model,
         rows: arguments.rows(),
@@ -93,6 +97,7 @@ fn page_of_accesses(arguments: &ViewArguments, trace: &Trace) -> Result<Page, Fa
         reading: &arguments.reading,
         machine: &arguments.machine,
         look_bytes: arguments.look,
+        advised,
         extent: Extent::Page,
     };
     let reports = reports(&settings, trace)?;

@@ -54,6 +54,7 @@ pub fn parts_of_first(
         reading: &arguments.reading,
         machine: &arguments.machine,
         look_bytes: arguments.look,
+        advised: None,
         extent: Extent::Beside,
     };
     let reports = reports(&settings, &trace)?;

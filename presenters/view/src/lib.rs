@@ -26,6 +26,7 @@ use std::process::ExitCode;
 use trackway_answers::failure::Failure;
 use trackway_answers::kept::{Asked, KeepingArguments};
 use trackway_answers::output;
+use trackway_report::Report;
 use trackway_trace::Trace;
 
 pub use arguments::ViewArguments;
@@ -50,14 +51,19 @@ pub fn run(arguments: &ViewArguments) -> Result<ExitCode, Failure> {
 }
 
 /// Makes the page of an opened trace, writes it to the file that the arguments name, and returns that file's path.
+/// `advised` is what to change, if that is known already of the part that the page looks at.
 ///
 /// # Errors
 /// If the file exists and must not be replaced, which is reported before the work; if it can't be written, an option
 /// doesn't fit the trace, or who follows the work has stopped it.
-pub fn write_page(arguments: &ViewArguments, trace: &Trace) -> Result<PathBuf, Failure> {
+pub fn write_page(
+    arguments: &ViewArguments,
+    trace: &Trace,
+    advised: Option<Report>,
+) -> Result<PathBuf, Failure> {
     let target = Target::of(arguments);
     target.check()?;
-    let page = build::page(arguments, trace)?;
+    let page = build::page(arguments, trace, advised)?;
     if arguments.reading.is_stopped() {
         return Err(Failure::new(
             "the page was not written: the work on it was stopped",
@@ -88,7 +94,7 @@ fn text(arguments: &ViewArguments, form: Form) -> Result<String, Failure> {
         fresh: arguments.keeping.fresh || arguments.after.is_some(),
     };
     asked.answer(&keeping, |trace| {
-        let page = build::page(arguments, trace)?;
+        let page = build::page(arguments, trace, None)?;
         Ok(match form {
             Form::Html => page.to_html(),
             Form::Json => format!("{:#}\n", page.to_json()),

@@ -124,6 +124,15 @@ impl Table {
             .map(|(field, values)| Column { field, values })
     }
 
+    /// The same table with no more than its first rows.
+    #[must_use]
+    pub fn first_rows(&self, most: usize) -> Table {
+        Table {
+            batch: self.batch.slice(0, most.min(self.row_count())),
+            ..self.clone()
+        }
+    }
+
     /// The same table without the texts of that column in some rows.
     pub fn without_texts(&self, name: &str, forgotten: impl Fn(usize) -> bool) -> Table {
         let columns = self

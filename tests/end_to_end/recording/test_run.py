@@ -58,7 +58,7 @@ class Run(unittest.TestCase):
         self.assertIn("of the estimated time", done.stdout)
         lines = done.stdout.splitlines()
         self.assertIn("trace: bank.trackway", lines)
-        self.assertEqual(lines[-2], "page:  trackway view bank.trackway writes it")
+        self.assertEqual(lines[-2], "page:  bank.trackway.html")
         self.assertTrue(lines[-1].startswith("next:  trackway fix bank.trackway"), lines[-1])
         self.assertRegex(done.stderr, r"bank\.trackway: accesses in .*, [0-9.]+ [KM]B in the file")
         again = self.run_here("./bank")
@@ -79,11 +79,34 @@ class Run(unittest.TestCase):
         self.assertTrue(0 < answer["part"] < 1, answer["part"])
         self.assertEqual(answer["next"], "trackway fix cut.trackway")
 
-    def test_a_page_lies_beside_the_trace(self):
-        done = self.run_here("-f", "-q", "--machine", "zen3", "--page", "-o", "paged.trackway", "./bank")
-        self.assertIn("page:  paged.trackway.html", done.stdout.splitlines())
-        self.assertGreater(os.path.getsize(f"{self.folder}/paged.trackway.html"), 10_000)
+    def test_a_page_that_is_quick_lies_beside_the_trace_with_the_cards_of_the_answer(self):
+        done = self.run_here("-f", "-q", "--json", "--machine", "zen3", "-o", "paged.trackway", "./bank")
         self.assertEqual(done.stderr, "")
+        answer = json.loads(done.stdout.splitlines()[-1])
+        self.assertEqual(answer["page"], "paged.trackway.html")
+        page = Path(self.folder, "paged.trackway.html").read_text()
+        data = json.loads(page.split('<script type="application/json" id="data">')[1].split("</script>")[0])
+        advice = next(part for part in data["parts"] if part["name"] == "advice")
+        cards = next(found for found in advice["tables"] if found["name"] == "cards")
+        names = [column["name"] for column in cards["columns"]]
+        shown = [dict(zip(names, row, strict=True)) for row in cards["rows"]]
+        answered = next(found for found in answer["report"]["tables"] if found["name"] == "cards")["rows"]
+        self.assertEqual(shown[: len(answered)], answered)
+        self.assertIn("card_moves", [found["name"] for found in advice["tables"]])
+        self.assertNotIn("card_moves", [found["name"] for found in answer["report"]["tables"]])
+
+    def test_without_a_page_its_command_is_named(self):
+        done = self.run_here("-f", "-q", "--machine", "zen3", "--no-page", "-o", "bare.trackway", "./bank")
+        self.assertIn("page:  trackway view bare.trackway writes it", done.stdout.splitlines())
+        self.assertFalse(Path(self.folder, "bare.trackway.html").exists())
+
+    def test_a_page_that_can_not_be_written_takes_nothing_from_the_answer(self):
+        Path(self.folder, "mine.trackway.html").write_text("mine")
+        done = self.run_here("-q", "--machine", "zen3", "-o", "mine.trackway", "./bank")
+        self.assertEqual(done.returncode, 7)
+        self.assertIn("mine.trackway.html", done.stderr)
+        self.assertIn("page:  trackway view mine.trackway writes it", done.stdout.splitlines())
+        self.assertEqual(Path(self.folder, "mine.trackway.html").read_text(), "mine")
 
     def test_a_plain_program_does_not_start_and_is_told_how_to_go_on(self):
         done = self.run_here("-o", "plain.trackway", "./plain")
@@ -109,6 +132,7 @@ class Run(unittest.TestCase):
         counting = self.run_here("-f", "./counting")
         self.assertEqual(counting.returncode, 7)
         self.assertIn("MB/s", counting.stdout)
+        self.assertEqual(counting.stdout.splitlines()[-1], "next:  trackway top ./counting   (the regions while it runs)")
         sampled = self.run_here("-f", "--sample", "./plain")
         self.assertEqual(sampled.returncode, 7)
         self.assertIn("sample", sampled.stderr)
