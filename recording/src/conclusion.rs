@@ -8,7 +8,7 @@ use trackway_recorder::{
     CountsSummary, Output, RecordError, RecordOptions, RecordSummary, SamplesSummary, Snapshot,
     SnapshotsSummary, WhenFull,
 };
-use trackway_report::{counted, file_size, grouped};
+use trackway_report::{counted, file_size, grouped, times};
 
 use crate::{next_step, overflow, work};
 
@@ -108,8 +108,9 @@ fn warn_of_losses(summary: &RecordSummary, options: &RecordOptions, is_of_counts
                  --buffers."
             ),
             WhenFull::Wait => format!(
-                "the trace has gaps: records were lost {dropped} times, as where threads were cancelled, or more of \
-                 them ran than there are --buffers."
+                "the trace has gaps: records were lost {}, as where threads were cancelled, or more of \
+                 them ran than there are --buffers.",
+                times(summary.dropped_buffers)
             ),
         });
     }

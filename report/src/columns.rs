@@ -2,7 +2,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::names::shortened;
+use crate::names::all_abridged;
 use crate::wrapping::{broken, cut_end, cut_path, last_part, pad_left, pad_right};
 use crate::Unit;
 
@@ -57,13 +57,11 @@ impl TextColumn {
         self.width = widest(&self.cells).max(self.title_width());
     }
 
-    /// Leaves out arguments of templates where a name doesn't fit. Text to type stays.
+    /// Leaves out folders, arguments of templates and parameters of functions where a name doesn't fit. Text to type stays.
     pub fn shorten_names(&mut self) {
         if self.unit == Unit::Text && !self.is_command() {
             let width = self.width;
-            self.cells
-                .iter_mut()
-                .for_each(|cell| *cell = shortened(cell, width));
+            self.cells = all_abridged(&self.cells, width);
             self.width = widest(&self.cells).max(self.title_width()).min(width);
         }
     }

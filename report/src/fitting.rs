@@ -60,7 +60,7 @@ impl Fitted {
         }
     }
 
-    /// With names that fit into their columns as far as arguments of templates can be left out.
+    /// With names that fit into their columns as far as arguments of templates and parameters can be left out.
     pub fn with_short_names(mut self) -> Fitted {
         self.columns.iter_mut().for_each(TextColumn::shorten_names);
         self
@@ -97,6 +97,7 @@ impl Fitted {
         let but_some =
             |columns: &[TextColumn]| dispensable(columns).filter(|_| measures(columns) > USUAL_MEASURES);
         self.leave_out_until(available, widest_name, but_some);
+        self.leave_out_until(available, NARROW_NAME, second_place);
         self.leave_out_until(available, NARROW_NAME, dispensable);
         self.leave_out_until(available, NARROW_NAME, dispensable_name);
         for least_name in [widest_name, narrower_name, NARROW_NAME, NARROWEST_NAME] {
@@ -220,6 +221,12 @@ fn dispensable(columns: &[TextColumn]) -> Option<usize> {
             let goes_first = quotients * 2 > others().count();
             last(&|column| is_quotient(column) == goes_first).or_else(|| last(&|_| true))
         })
+}
+
+/// The last of several places in files: rows have a name and another place.
+fn second_place(columns: &[TextColumn]) -> Option<usize> {
+    let places = || (0..columns.len()).filter(|&index| columns[index].unit == Unit::Path);
+    places().nth(1).and_then(|_| places().next_back())
 }
 
 /// The last name but the first one that isn't a place in a file.

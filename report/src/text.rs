@@ -6,7 +6,7 @@ use crate::cells::{brief_cell, cell, title};
 use crate::columns::{is_command, TextColumn, GAP};
 use crate::compare::SHARES;
 use crate::fitting::{fit, Fitted};
-use crate::names::readable;
+use crate::names::{abridged, readable};
 use crate::terminal::printable;
 use crate::wrapping::{command_lines, pad_right, wrapped};
 use crate::{Column, Layout, Report, Table, Unit, Value};
@@ -21,7 +21,7 @@ pub struct TextStyle {
     pub unicode: bool,
     /// Whether the answer stands below the tables, where a terminal shows the end.
     pub answer_last: bool,
-    /// Whether tables are shown that say what the numbers rest on.
+    /// Whether tables are shown that say what the numbers rest on, and names stay whole.
     pub bookkeeping: bool,
 }
 
@@ -85,7 +85,8 @@ impl TextStyle {
 
     /// The answer, and the warnings that go with it.
     fn answer(&self, report: &Report) -> Vec<String> {
-        let answer = self.paragraph(BOLD, &printable(&readable(&report.answer)));
+        let answer = self.abridged(&printable(&readable(&report.answer)), ANSWER_LINES);
+        let answer = self.paragraph(BOLD, &answer);
         let warnings: String = report
             .warnings
             .iter()
@@ -141,8 +142,16 @@ impl TextStyle {
         };
         format!(
             "{}{body}",
-            self.paragraph(BOLD, &printable(&readable(table.title())))
+            self.paragraph(BOLD, &self.abridged(&printable(&readable(table.title())), 1))
         )
+    }
+
+    /// With long names shortened where the text would take more lines than that; with `-v` all names stay whole.
+    fn abridged(&self, text: &str, lines: usize) -> String {
+        match self.width {
+            Some(width) if !self.bookkeeping => abridged(text, width.saturating_mul(lines)),
+            _ => text.to_owned(),
+        }
     }
 
     fn rows(&self, table: &Table, ranking: Option<&str>) -> String {
@@ -152,6 +161,7 @@ impl TextStyle {
             below,
             left_out,
         } = match self.width {
+            Some(width) if !is_text_to_write(&columns) && self.bookkeeping => fit(columns, width),
             Some(width) if !is_text_to_write(&columns) => fit(columns, width).with_short_names(),
             _ => Fitted::all(columns),
         };
@@ -248,6 +258,8 @@ impl TextStyle {
     }
 }
 
+/// Lines that an answer takes before its names are shortened.
+const ANSWER_LINES: usize = 2;
 const BOLD: &str = "1";
 const DIM: &str = "2";
 const YELLOW: &str = "33";
@@ -583,9 +595,35 @@ lib.so          walk            10
             .count("accesses", |_| 10_u64)
             .build();
         assert!(PLAIN.table(&table).contains(name), "whole in pipes");
-        assert!(narrow(60)
+        let short = TextStyle {
+            bookkeeping: false,
+            ..narrow(60)
+        };
+        assert!(short
             .table(&table)
             .contains("\nstd::vector<…>::at(unsigned long)"));
+        assert!(!narrow(60).table(&table).contains('…'), "whole with -v");
+    }
+
+    #[test]
+    fn long_names_in_answers_and_titles_are_shortened() {
+        let name = "std::vector<std::pair<Key, Value>, Pool<Key> >::at(unsigned long, Options const&)";
+        let rows = [10_u64];
+        let report = Report {
+            answer: format!("{name} causes 90 % of the misses"),
+            warnings: Vec::new(),
+            tables: vec![TableBuilder::new("fields", format!("{name}: fields"), &rows)
+                .count("accesses", |row| *row)
+                .build()],
+        };
+        let short = TextStyle {
+            bookkeeping: false,
+            ..narrow(40)
+        };
+        let text = short.report(&report);
+        assert!(text.contains("std::vector<…>::at(unsigned long,"), "{text}");
+        assert!(text.contains("\nstd::vector<…>::at(…): fields\n"), "{text}");
+        assert!(!narrow(40).report(&report).contains('…'), "whole with -v");
     }
 
     #[test]

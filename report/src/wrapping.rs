@@ -174,8 +174,8 @@ fn place_to_break(text: &str, most: usize) -> usize {
     parted(text, end).filter(|begin| *begin > 0).unwrap_or(end)
 }
 
-/// What stays in one line: scopes, and arguments of templates that are left out.
-const WHOLE: [&str; 2] = ["::", LEFT_OUT];
+/// What stays in one line: scopes, and arguments and parameters that are left out.
+const WHOLE: [&str; 3] = ["::", LEFT_OUT, "(…)"];
 
 /// Where a sign of several letters begins that a line with this end would part.
 fn parted(text: &str, end: usize) -> Option<usize> {

@@ -2,6 +2,8 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use crate::names::abridged;
+
 use super::picture::{strength, sum};
 use super::HeatMap;
 use crate::terminal::printable;
@@ -42,7 +44,7 @@ impl TextStyle {
         for row in &map.rows {
             let label = match previous == Some(row.label.as_str()) {
                 true => String::new(),
-                false => cut(&printable(&row.label), label_width),
+                false => cut(&abridged(&printable(&row.label), label_width), label_width),
             };
             previous = Some(&row.label);
             let address = row

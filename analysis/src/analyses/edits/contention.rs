@@ -58,15 +58,15 @@ fn edit(program: &Program, field: ContendedField, line_bytes: u64, part: f64) ->
         (false, true) => Kind::ThreadsApart,
         (false, false) => Kind::OneForEachThread,
     };
-    let taken = trackway_report::grouped(transfers.all());
+    let taken = trackway_report::times(transfers.all());
     let share = trackway_report::percent(transfers.false_sharing as f64 / transfers.all().max(1) as f64);
     let reason = match kind {
         Kind::LinesOfTheirOwn => format!(
-            "{} threads take its lines from each other {taken} times, and in {share} of these they access different bytes: false sharing",
+            "{} threads take its lines from each other {taken}, and in {share} of these they access different bytes: false sharing",
             field.threads
         ),
         _ => format!(
-            "{} threads write the same bytes, and take their lines from each other {taken} times, {share} of these by chance: true \
+            "{} threads write the same bytes, and take their lines from each other {taken}, {share} of these by chance: true \
              sharing, against which no padding helps",
             field.writers
         ),
