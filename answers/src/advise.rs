@@ -169,7 +169,7 @@ impl Question for AdviseArguments {
 
 pub fn run(arguments: &AdviseArguments) -> Result<ExitCode, Failure> {
     show(arguments, |report| {
-        NextStep::after_advice(report, &arguments.trace)
+        Some(NextStep::after_cards(report, &arguments.trace))
     })
 }
 

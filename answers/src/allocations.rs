@@ -8,12 +8,15 @@ use trackway_analysis::allocations::{Allocations, Ranking};
 use trackway_report::{Report, TableBuilder};
 use trackway_trace::Trace;
 
+use crate::chosen_tables::{self, Groups};
 use crate::failure::Failure;
 use crate::kept::{self, KeepingArguments};
+use crate::next_step::NextStep;
 use crate::output::{OutputArguments, QuietArgument};
 use crate::question::Question;
 use crate::slice::{Content, SliceArguments, SliceRequest};
 use crate::soundness;
+use crate::summed::Sums;
 
 /// Say which calls allocated memory: how often, how much, for how long, and what was never freed
 ///
@@ -38,6 +41,9 @@ pub struct AllocationsArguments {
     /// Frames by which call sites are told apart, from the innermost one on
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=255), default_value_t = 3)]
     pub depth: u16,
+    /// Tables of calls; may be repeated [default: site]
+    #[arg(long, value_enum, value_delimiter = ',')]
+    pub by: Vec<AllocationsBy>,
     #[command(flatten)]
     pub output: OutputArguments,
     #[command(flatten)]
@@ -68,6 +74,39 @@ impl From<Sort> for Ranking {
             Sort::Peak => Ranking::Peak,
             Sort::Leaked => Ranking::Leaked,
         }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum AllocationsBy {
+    /// Call sites, told apart by --depth frames
+    Site,
+    /// Functions that call an allocator, whatever their callers
+    Function,
+}
+
+const BY_FUNCTION: Sums = Sums {
+    of: "call_sites",
+    name: "allocating_functions",
+    title: "Functions that allocate",
+    keys: &["function"],
+    counted: "call_sites",
+    added: &["allocations", "bytes", "bytes_at_peak", "leaked", "leaked_bytes"],
+    foremost: None,
+};
+
+impl Groups for AllocationsBy {
+    const ALL: &'static [AllocationsBy] = &[AllocationsBy::Site, AllocationsBy::Function];
+
+    fn tables(self) -> &'static [&'static str] {
+        match self {
+            AllocationsBy::Site => &["call_sites"],
+            AllocationsBy::Function => &["allocating_functions"],
+        }
+    }
+
+    fn sums(self) -> Option<&'static Sums> {
+        (self == AllocationsBy::Function).then_some(&BY_FUNCTION)
     }
 }
 
@@ -103,7 +142,12 @@ impl Question for AllocationsArguments {
         }
         let mut warnings = soundness::warnings(trace);
         warnings.extend(allocations.warnings());
-        Ok(findings.into_report(warnings))
+        let mut report = findings.into_report(warnings);
+        if !self.by.is_empty() {
+            let finer = allocations.findings(self.sort.into(), usize::MAX).tables;
+            chosen_tables::choose(&mut report.tables, &finer, &self.by, self.output.rows());
+        }
+        Ok(report)
     }
 
     fn slice(&self) -> SliceRequest {
@@ -113,5 +157,8 @@ impl Question for AllocationsArguments {
 
 pub fn run(arguments: &AllocationsArguments) -> Result<ExitCode, Failure> {
     let report = kept::ask("allocations", arguments, &arguments.trace, &arguments.keeping)?;
-    arguments.output.print(&report, report.tables.first())
+    let by = (arguments.by.as_slice(), "call_sites");
+    let csv = chosen_tables::csv_table(&arguments.output, &report, None, by)?;
+    let next = NextStep::after_allocations(&report, &arguments.trace, arguments.sort == Sort::Leaked);
+    arguments.output.print_and_lead_on(&report, csv, &next)
 }

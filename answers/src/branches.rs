@@ -8,13 +8,16 @@ use trackway_analysis::branches::{replay_trace, BranchTables, PredictorChoice, T
 use trackway_report::{Report, Table, TableBuilder};
 use trackway_trace::Trace;
 
+use crate::chosen_tables::{self, Groups};
 use crate::failure::Failure;
 use crate::kept::{self, KeepingArguments};
+use crate::next_step::NextStep;
 use crate::output::{self, OutputArguments};
 use crate::question::Question;
 use crate::reading::{require_accesses, ReadingArguments};
 use crate::slice::{SliceArguments, SliceRequest};
 use crate::soundness;
+use crate::summed::Sums;
 
 /// Say which branches a processor would predict wrongly
 ///
@@ -28,6 +31,7 @@ use crate::soundness;
     mut_arg("csv", |csv| csv.help("Print one table as CSV, by default that of lines, or of branches where no lines are known")),
     after_help = "Examples:\n  trackway branches prog.trackway\n  \
                   trackway branches --by branch --top 30 prog.trackway\n  \
+                  trackway branches --by function prog.trackway\n  \
                   trackway branches --predictor gshare,tage-sc-l=64K,tage-sc-l=512K,unlimited prog.trackway\n  \
                   trackway branches --csv --table predictors prog.trackway > predictors.csv")]
 pub struct BranchesArguments {
@@ -37,9 +41,9 @@ pub struct BranchesArguments {
     /// size, a power of two from 1K to 16M that it about has: gshare=64K [default: all]
     #[arg(long = "predictor", value_name = "LIST", value_delimiter = ',')]
     pub predictors: Vec<PredictorChoice>,
-    /// What to have a row for [default: both]
-    #[arg(long, value_enum)]
-    pub by: Option<BranchGrouping>,
+    /// Tables of branches; may be repeated [default: branch, line]
+    #[arg(long, value_enum, value_delimiter = ',')]
+    pub by: Vec<BranchGrouping>,
     #[command(flatten)]
     pub output: OutputArguments,
     /// The table that --csv prints, by its name in JSON
@@ -57,15 +61,36 @@ pub struct BranchesArguments {
 pub enum BranchGrouping {
     Branch,
     Line,
+    Function,
 }
 
-impl BranchGrouping {
-    fn hides(self, table: &Table) -> bool {
-        let other = match self {
-            BranchGrouping::Branch => "lines",
-            BranchGrouping::Line => "branches",
-        };
-        table.name() == other
+const BY_FUNCTION: Sums = Sums {
+    of: "lines",
+    name: "functions",
+    title: "Functions by mispredictions",
+    keys: &["function"],
+    counted: "lines",
+    added: &["executions", "missed_*"],
+    foremost: None,
+};
+
+impl Groups for BranchGrouping {
+    const ALL: &'static [BranchGrouping] = &[
+        BranchGrouping::Branch,
+        BranchGrouping::Line,
+        BranchGrouping::Function,
+    ];
+
+    fn tables(self) -> &'static [&'static str] {
+        match self {
+            BranchGrouping::Branch => &["branches"],
+            BranchGrouping::Line => &["lines"],
+            BranchGrouping::Function => &["functions"],
+        }
+    }
+
+    fn sums(self) -> Option<&'static Sums> {
+        (self == BranchGrouping::Function).then_some(&BY_FUNCTION)
     }
 }
 
@@ -107,14 +132,20 @@ pub fn run(arguments: &BranchesArguments) -> Result<ExitCode, Failure> {
         // The table of predictors is the first.
         None => report.tables.get(1),
     };
-    arguments.output.print(&report, csv)
+    let next = NextStep::ask("view", &arguments.trace, "");
+    arguments.output.print_and_lead_on(&report, csv, &next)
 }
 
 fn report(trace: &Trace, replay: TraceReplay, arguments: &BranchesArguments) -> Result<Report, Failure> {
     let tables = BranchTables::new(&replay.totals, arguments.output.rows());
     let mut findings = tables.findings(&replay.totals, |address| replay.place(address));
-    if let Some(by) = arguments.by {
-        findings.tables.retain(|table| !by.hides(table));
+    if !arguments.by.is_empty() {
+        let finer = BranchTables::new(&replay.totals, usize::MAX);
+        let finer = finer
+            .findings(&replay.totals, |address| replay.place(address))
+            .tables;
+        let rows = arguments.output.rows();
+        chosen_tables::choose(&mut findings.tables, &finer, &arguments.by, rows);
         if findings.tables.len() == 1 {
             return Err(Failure::about(
                 trace.path(),

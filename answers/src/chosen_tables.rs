@@ -1,9 +1,10 @@
 //! Tables of a report that `--by` chooses.
 
-use trackway_report::{Report, Table};
+use trackway_report::{top_title, Report, Table};
 
 use crate::failure::Failure;
 use crate::output::{table_named, OutputArguments};
+use crate::summed::Sums;
 
 /// What `--by` can name, with its tables.
 pub trait Groups: Copy + PartialEq + 'static {
@@ -11,13 +12,54 @@ pub trait Groups: Copy + PartialEq + 'static {
 
     /// Names of the tables that have a row for each of them, the most important one first.
     fn tables(self) -> &'static [&'static str];
+
+    /// How its table is made, if it is of sums of another one's rows.
+    fn sums(self) -> Option<&'static Sums> {
+        None
+    }
+}
+
+/// Rows that the finer tables must have for the sums of the chosen groups.
+pub fn rows_for_sums<G: Groups>(chosen: &[G], rows: usize) -> usize {
+    match chosen.iter().any(|group| group.sums().is_some()) {
+        true => usize::MAX,
+        false => rows,
+    }
+}
+
+/// Adds the chosen groups' tables of sums after the finer ones, and leaves out the tables of groups that aren't chosen. `finer`
+/// are tables with all rows.
+pub fn choose<G: Groups>(tables: &mut Vec<Table>, finer: &[Table], chosen: &[G], rows: usize) {
+    let mut made = 0;
+    for sums in chosen.iter().filter_map(|group| group.sums()) {
+        let Some(table) = sums.table(finer, rows) else {
+            continue;
+        };
+        let place = tables.iter().position(|table| table.name() == sums.of);
+        made += 1;
+        tables.insert(place.map_or(tables.len(), |place| place + made), table);
+    }
+    retain_chosen(tables, chosen);
+}
+
+/// The first rows of a table that was made with all of them.
+pub fn cut(table: &Table, rows: usize) -> Table {
+    if table.row_count() <= rows {
+        return table.clone();
+    }
+    let title = top_title(table.title(), rows, table.row_count());
+    table.first_rows(rows).titled(title)
 }
 
 /// Leaves out the tables of groups that aren't among the chosen ones.
 pub fn keep_only<G: Groups>(report: &mut Report, chosen: &[G]) {
+    retain_chosen(&mut report.tables, chosen);
+}
+
+fn retain_chosen<G: Groups>(tables: &mut Vec<Table>, chosen: &[G]) {
     let others = G::ALL.iter().filter(|group| !chosen.contains(group));
     let left_out: Vec<&str> = others.flat_map(|group| group.tables()).copied().collect();
-    report.tables.retain(|table| !left_out.contains(&table.name()));
+    tables.retain(|table| !left_out.contains(&table.name()));
 }
 
 /// The table that is printed as CSV, if any is: the one that is named, that of the chosen groups, or the usual one.
@@ -107,5 +149,18 @@ mod tests {
         assert_eq!(name(&output, None, &[]).unwrap().unwrap(), "lines");
         assert_eq!(name(&output, Some("totals"), &[]).unwrap().unwrap(), "totals");
         assert!(name(&output, None, &[By::Line, By::Function]).is_err());
+    }
+
+    #[test]
+    fn a_table_that_is_cut_says_how_many_rows_it_had() {
+        let rows = [1_u64, 2, 3];
+        let table = TableBuilder::new("rows", "Rows", &rows)
+            .count("number", |row| *row)
+            .build();
+        assert_eq!(
+            (cut(&table, 2).title(), cut(&table, 2).row_count()),
+            ("Rows, 2 of 3", 2)
+        );
+        assert_eq!(cut(&table, 3).title(), "Rows");
     }
 }

@@ -10,6 +10,7 @@ use trackway_trace::Trace;
 
 use crate::failure::Failure;
 use crate::kept::{self, KeepingArguments};
+use crate::next_step::NextStep;
 use crate::output::OutputArguments;
 use crate::question::Question;
 use crate::reading::{require_accesses, ReadingArguments};
@@ -61,5 +62,6 @@ impl Question for LastArguments {
 pub fn run(arguments: &LastArguments) -> Result<ExitCode, Failure> {
     let report = kept::ask("last", arguments, &arguments.trace, &arguments.keeping)?;
     let csv = report.table("last");
-    arguments.output.print(&report, csv)
+    let next = NextStep::ask("report", &arguments.trace, "");
+    arguments.output.print_and_lead_on(&report, csv, &next)
 }

@@ -50,6 +50,7 @@ pub mod slice;
 pub mod soundness;
 pub mod sources;
 mod stage;
+mod summed;
 pub mod time;
 mod time_left;
 pub mod trace_size;

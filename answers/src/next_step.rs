@@ -66,6 +66,22 @@ impl NextStep {
         }
     }
 
+    /// Shows the calls whose blocks were never freed; if these are shown, or there are none, who allocates.
+    pub fn after_allocations(report: &Report, trace: &Path, shows_leaks: bool) -> NextStep {
+        let leaked = report
+            .table("allocation_totals")
+            .and_then(|totals| totals.integer("leaked", 0));
+        match leaked.unwrap_or(0) > 0 && !shows_leaks {
+            true => NextStep::ask("allocations", trace, "--sort leaked"),
+            false => NextStep::ask("allocations", trace, "--by function"),
+        }
+    }
+
+    /// Has a patch made of a card, or shows where the time goes if there is none.
+    pub fn after_cards(report: &Report, trace: &Path) -> NextStep {
+        NextStep::after_advice(report, trace).unwrap_or_else(|| NextStep::ask("report", trace, "--time"))
+    }
+
     /// Shows the layout of the structure whose lines threads take from each other most often; of a plain variable, what
     /// would be gained if they didn't.
     pub fn after_sharing(report: &Report, trace: &Path) -> NextStep {
@@ -141,6 +157,30 @@ mod tests {
         assert_eq!(next(&["pool", "split"]).as_deref(), Some("trackway fix t"));
         assert_eq!(next(&["pool"]).as_deref(), Some("trackway view t"));
         assert_eq!(next(&[]), None);
+    }
+
+    #[test]
+    fn without_cards_the_report_says_where_the_time_goes() {
+        let cards: [&str; 0] = [];
+        let cards = TableBuilder::new("cards", "Cards", &cards)
+            .text("change", |change| *change)
+            .build();
+        let none = report(cards);
+        let next = NextStep::after_cards(&none, Path::new("t"));
+        assert_eq!(next.to_string(), "trackway report t --time");
+    }
+
+    #[test]
+    fn allocations_lead_to_leaks_if_there_are_any() {
+        let next = |leaked: u64, shows_leaks| {
+            let totals = TableBuilder::new("allocation_totals", "In all", &[leaked])
+                .count("leaked", |row| *row)
+                .build();
+            NextStep::after_allocations(&report(totals), Path::new("t"), shows_leaks).to_string()
+        };
+        assert_eq!(next(2, false), "trackway allocations t --sort leaked");
+        assert_eq!(next(2, true), "trackway allocations t --by function");
+        assert_eq!(next(0, false), "trackway allocations t --by function");
     }
 
     #[test]

@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use trackway_analysis::objects::{Objects, Picture, PictureView};
 use trackway_report::{HeatMap, Report, Table};
 use trackway_trace::Trace;
 
+use crate::chosen_tables::{self, Groups};
 use crate::failure::Failure;
 use crate::kept::{self, KeepingArguments};
 use crate::next_step::NextStep;
@@ -16,6 +17,7 @@ use crate::picture::PictureArguments;
 use crate::question::Question;
 use crate::slice::{SliceArguments, SliceRequest};
 use crate::soundness;
+use crate::summed::Sums;
 
 /// Parts of time by default.
 pub const DEFAULT_SLICES: u16 = 64;
@@ -46,6 +48,9 @@ pub struct ObjectsArguments {
     /// In pictures only memory whose name or place contains this text
     #[arg(long, value_name = "TEXT")]
     pub name: Option<String>,
+    /// Tables of memory; may be repeated [default: object]
+    #[arg(long, value_enum, value_delimiter = ',')]
+    pub by: Vec<ObjectsBy>,
     #[command(flatten)]
     pub output: OutputArguments,
     #[command(flatten)]
@@ -54,16 +59,74 @@ pub struct ObjectsArguments {
     pub quiet: QuietArgument,
     #[command(flatten)]
     pub keeping: KeepingArguments,
-    /// The table that --csv prints, by its name in JSON
-    #[arg(long, value_name = "NAME", default_value = "objects", requires = "csv")]
-    pub table: String,
+    /// The table that --csv prints, by its name in JSON [default: objects, or that of --by]
+    #[arg(long, value_name = "NAME", requires = "csv", conflicts_with = "by")]
+    pub table: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ObjectsBy {
+    /// Allocations by call site, variables and stacks
+    Object,
+    /// Heap, statics, stacks and the like
+    Kind,
+    /// Types of the objects, as far as they are known
+    Type,
+}
+
+const BY_KIND: Sums = Sums {
+    of: "objects",
+    name: "object_kinds",
+    title: "Kinds of memory",
+    keys: &["kind"],
+    counted: "objects",
+    added: &["samples", "weight", "share"],
+    foremost: None,
+};
+const BY_TYPE: Sums = Sums {
+    name: "object_types",
+    title: "Types of memory",
+    keys: &["data_type"],
+    ..BY_KIND
+};
+
+impl Groups for ObjectsBy {
+    const ALL: &'static [ObjectsBy] = &[ObjectsBy::Object, ObjectsBy::Kind, ObjectsBy::Type];
+
+    fn tables(self) -> &'static [&'static str] {
+        match self {
+            ObjectsBy::Object => &["objects", "object_accesses", "object_phases", "object_tenths"],
+            ObjectsBy::Kind => &["object_kinds"],
+            ObjectsBy::Type => &["object_types"],
+        }
+    }
+
+    fn sums(self) -> Option<&'static Sums> {
+        match self {
+            ObjectsBy::Object => None,
+            ObjectsBy::Kind => Some(&BY_KIND),
+            ObjectsBy::Type => Some(&BY_TYPE),
+        }
+    }
+}
+
+impl ObjectsArguments {
+    /// The report with the tables that --by chooses.
+    fn report(&self, trace: &Trace, objects: &Objects) -> Report {
+        let mut report = report(trace, objects, self.output.rows());
+        if !self.by.is_empty() {
+            let finer = objects.findings(usize::MAX).tables;
+            chosen_tables::choose(&mut report.tables, &finer, &self.by, self.output.rows());
+        }
+        report
+    }
 }
 
 impl Question for ObjectsArguments {
     fn answer(&self, trace: &Trace) -> Result<Report, Failure> {
         require_samples(trace)?;
         let objects = Objects::of(trace, self.slices.into());
-        Ok(report(trace, &objects, self.output.rows()))
+        Ok(self.report(trace, &objects))
     }
 
     fn slice(&self) -> SliceRequest {
@@ -76,7 +139,8 @@ pub fn run(arguments: &ObjectsArguments) -> Result<ExitCode, Failure> {
         Some(_) => with_pictures(arguments)?,
         None => kept::ask("objects", arguments, &arguments.trace, &arguments.keeping)?,
     };
-    let csv = arguments.output.csv_table(&report, &arguments.table)?;
+    let by = (arguments.by.as_slice(), "objects");
+    let csv = chosen_tables::csv_table(&arguments.output, &report, arguments.table.as_deref(), by)?;
     let next = NextStep::ask("view", &arguments.trace, "");
     arguments.output.print_as(&report, csv, |style| {
         style.report_with(&report, None, &["object_phases", "object_tenths"]) + &next.shown(style)
@@ -87,7 +151,7 @@ pub fn run(arguments: &ObjectsArguments) -> Result<ExitCode, Failure> {
 fn with_pictures(arguments: &ObjectsArguments) -> Result<Report, Failure> {
     let trace = arguments.slice.request().apply(open_samples(&arguments.trace)?)?;
     let objects = Objects::of(&trace, arguments.slices.into());
-    let mut report = report(&trace, &objects, arguments.output.rows());
+    let mut report = arguments.report(&trace, &objects);
     write_pictures(arguments, &objects, &mut report)?;
     Ok(report)
 }

@@ -12,6 +12,7 @@ mod import;
 mod lake;
 mod live;
 mod man;
+mod missing_option;
 pub mod query;
 mod record;
 mod run;
@@ -49,7 +50,14 @@ pub fn main() -> ExitCode {
 
 /// What the command line asks for; ends the process if it is wrong, or asks for help.
 pub fn verb() -> Verb {
-    let matches = help::grouped(CommandLine::command()).get_matches();
+    let words: Vec<OsString> = env::args_os().collect();
+    let verb = words
+        .get(1)
+        .map(|verb| verb.to_string_lossy())
+        .unwrap_or_default();
+    let matches = help::grouped(CommandLine::command())
+        .try_get_matches_from(&words)
+        .unwrap_or_else(|error| missing_option::with_hint(error, &verb).exit());
     CommandLine::from_arg_matches(&matches)
         .unwrap_or_else(|error| error.exit())
         .verb

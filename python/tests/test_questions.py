@@ -93,6 +93,8 @@ class Answers(unittest.TestCase):
         self.check(trace(), "map", words, from_="0s", allocation="node", measure="bytes")
         report = self.check(trace(), "sharing", ("--by", "type,function", "--top", "0"), by=["type", "function"])
         self.assertEqual([table.name for table in report][:2], ["types", "functions"])
+        report = self.check(trace(), "patterns", ("--by", "field,site", "--top", "2"), by=["field", "site"], top=2)
+        self.assertEqual([table.name for table in report][:2], ["sites", "fields"])
         words = ("--type", "particle", "--window", "10", "--top", "0")
         self.check(trace(), "layout", words, type="particle", window=10)
 
@@ -103,7 +105,7 @@ class Answers(unittest.TestCase):
 
     def test_branches(self) -> None:
         words = ("--predictor", "gshare=4K,bimodal", "--by", "branch", "--top", "0")
-        self.check(trace(), "branches", words, predictor=["gshare=4K", "bimodal"], by="branch")
+        self.check(trace(), "branches", words, predictor=["gshare=4K", "bimodal"], by=["branch"])
 
     def test_calls_are_those_of_the_export(self) -> None:
         folded = traces.folder() / "particles.folded"
@@ -119,6 +121,8 @@ class Answers(unittest.TestCase):
         for method in ("samples", "allocations", "objects"):
             with self.subTest(method):
                 self.check(sampled(), method)
+        self.check(sampled(), "allocations", ("--by", "function", "--top", "0"), by=["function"])
+        self.check(sampled(), "objects", ("--by", "kind,type", "--top", "0"), by=["kind", "type"])
         tiers = ["dram:capacity=1M", "cxl"]
         words = [word for tier in tiers for word in ("--tier", tier)]
         self.check(sampled(), "placement", [*words, "--top", "0"], tier=tiers)

@@ -215,6 +215,7 @@ class Questions:
         self,
         *,
         merged: bool = False,
+        by: Sequence[Literal["pattern", "site", "field", "line", "kind"]] = (),
         line_size: int | str | None = None,
         top: int = ALL_ROWS,
         threads: int | None = None,
@@ -225,9 +226,10 @@ class Questions:
 
         Args:
             merged: the working set of all threads together, in one order.
+            by: tables of patterns; by default patterns and sites.
             line_size: bytes of a line.
         """
-        options: dict[str, Option] = {"merged": merged, "line_size": line_size}
+        options: dict[str, Option] = {"merged": merged, "by": by, "line_size": line_size}
         return self.ask("patterns", progress=progress, top=top, threads=threads, **options, **options_of(slice))
 
     def last(
@@ -374,7 +376,7 @@ class Questions:
         self,
         *,
         predictor: Sequence[str] = (),
-        by: Literal["branch", "line"] | None = None,
+        by: Sequence[Literal["branch", "line", "function"]] = (),
         top: int = ALL_ROWS,
         threads: int | None = None,
         progress: Progress | None = None,
@@ -384,7 +386,7 @@ class Questions:
 
         Args:
             predictor: predictors, such as `gshare=64K` or `tage-sc-l`; by default all.
-            by: what to have a row for; by default both.
+            by: tables of branches; by default branches and lines.
         """
         return self.ask("branches", progress=progress, predictor=predictor, by=by, top=top, threads=threads, **options_of(slice))
 
@@ -407,6 +409,7 @@ class Questions:
         *,
         sort: Literal["allocations", "bytes", "peak", "leaked"] | None = None,
         depth: int | None = None,
+        by: Sequence[Literal["site", "function"]] = (),
         top: int = ALL_ROWS,
         **slice: Unpack[SliceOptions],
     ) -> Report:
@@ -415,18 +418,25 @@ class Questions:
         Args:
             sort: by what call sites are ranked; default peak.
             depth: frames by which call sites are told apart, from the innermost one on; default 3.
+            by: tables of calls; by default call sites.
         """
-        return self.ask("allocations", progress=None, sort=sort, depth=depth, top=top, **options_of(slice))
+        return self.ask("allocations", progress=None, sort=sort, depth=depth, by=by, top=top, **options_of(slice))
 
     def objects(
-        self, *, slices: int | None = None, top: int = ALL_ROWS, **slice: Unpack[SliceOptions]
+        self,
+        *,
+        slices: int | None = None,
+        by: Sequence[Literal["object", "kind", "type"]] = (),
+        top: int = ALL_ROWS,
+        **slice: Unpack[SliceOptions],
     ) -> Report:
         """Whose memory the time of a sampled program goes to: `trackway objects`.
 
         Args:
             slices: parts of time in the tables of phases, at most; default 64.
+            by: tables of memory; by default objects.
         """
-        return self.ask("objects", progress=None, slices=slices, top=top, **options_of(slice))
+        return self.ask("objects", progress=None, slices=slices, by=by, top=top, **options_of(slice))
 
     def placement(
         self, *, tier: Sequence[str] = (), measured_in: str | None = None, top: int = ALL_ROWS

@@ -24,16 +24,13 @@ impl KnownAdvice {
             machine: &arguments.machine,
             cache: &arguments.cache,
             reading: &arguments.reading,
-            most: match arguments.output.rows() {
-                0 => 0,
-                top => top.max(CARDS),
-            },
+            most: arguments.output.rows().max(CARDS),
             with_moves: true,
         };
         advising.report(&trace).map(KnownAdvice)
     }
 
-    /// What `advise` reports with that many cards; all of them if it is 0.
+    /// What `advise` reports with that many cards at most.
     pub fn shown(&self, most: usize) -> Report {
         let report = first_cards(&self.0, most);
         Report {
@@ -55,9 +52,6 @@ fn without(tables: Vec<Table>, name: &str) -> Vec<Table> {
 /// Moves of other cards stay: they name their card.
 fn first_cards(report: &Report, most: usize) -> Report {
     let mut report = report.clone();
-    if most == 0 {
-        return report;
-    }
     let mut card = 0;
     report.tables.retain(|table| {
         card += usize::from(table.name() == OF_A_CARD[0]);
@@ -107,7 +101,7 @@ mod tests {
         let shown = advice.shown(2);
         assert_eq!(names(&shown), ["cards", "card", "definition", "card", "time"]);
         assert_eq!(shown.tables[0].row_count(), 2);
-        assert_eq!(names(&advice.shown(0)).len(), 7);
+        assert_eq!(names(&advice.shown(usize::MAX)).len(), 7);
         assert_eq!(names(&advice.of_page()).last().map(String::as_str), Some(MOVES));
     }
 }

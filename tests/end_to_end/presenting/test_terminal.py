@@ -42,7 +42,9 @@ OPTIONS = {
     "--top": TABLES,
     "--json": TABLES | LISTS,
     # Those with tables of several kinds of groups. The others rank one kind only, or cards, or what a query asks for.
-    "--by": {"record", "report", "sharing", "reuse", "branches", "memory", "samples", "diff"},
+    "--by": {
+        *("record", "report", "sharing", "reuse", "branches", "patterns", "memory", "allocations", "samples", "objects", "diff"),
+    },
 }
 # Compilers, and what writes text for a shell or for man, have no output of their own.
 WITHOUT_OUTPUT = {"cc", "fc", "rustc", "cargo", "completions", "man", "help"}
