@@ -254,6 +254,18 @@ class Page(unittest.TestCase):
         labels = {text for text in self.browser.evaluate("window.drawn") if text.startswith("block")}
         self.assertEqual(len(labels), len(LIKE_NAMES), labels)
 
+    def test_stretches_of_the_same_name_are_numbered(self):
+        self.open_with(view_samples.named_map(["heap", "stack", "heap", "heap"]))
+        self.browser.evaluate(
+            "(() => { window.drawn = []; const draw = CanvasRenderingContext2D.prototype.fillText;"
+            " CanvasRenderingContext2D.prototype.fillText = function (text, ...rest)"
+            " { window.drawn.push(text); return draw.call(this, text, ...rest); };"
+            " document.querySelector('#part-map canvas').focus(); })()"
+        )
+        self.browser.press("ArrowRight")
+        labels = {text for text in self.browser.evaluate("window.drawn") if text.startswith(("heap", "stack"))}
+        self.assertEqual(labels, {"heap 1/2", "stack", "heap 2/2"})
+
     def test_numbers_of_one_have_their_noun_in_the_singular(self):
         def change(data):
             activity = next(part for part in data["parts"] if part["name"] == "activity")

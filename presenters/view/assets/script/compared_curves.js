@@ -3,7 +3,7 @@ const ComparedCurves = (() => {
   /** @type {(part: Part) => Map<string, CurvePoint[]>} */
   const groupsOf = ({ tables }) => {
     const table = /** @type {Table<CurvePoint> | undefined} */ (/** @type {unknown} */ (tables.find((candidate) => candidate.has(...CurveChart.COLUMNS))));
-    return Comparison.grouped(table?.objects() ?? [], ({ group }) => group);
+    return Data.grouped(table?.objects() ?? [], ({ group }) => group);
   };
 
   /** None without curves that both traces have. */

@@ -100,7 +100,7 @@ const ComparedLayouts = (() => {
 
   /** Types whose members changed, those that changed most first. @type {(members: Member[], weights: Weights) => Child[]} */
   const figures = (members, weights) => {
-    const types = [...Comparison.grouped(members, ({ type }) => type)].map(([type, own]) => {
+    const types = [...Data.grouped(members, ({ type }) => type)].map(([type, own]) => {
       const isMoved = own.some(({ first, second }) => first?.offset !== second?.offset || first?.size !== second?.size);
       return { type, own, isMoved, change: own.reduce((sum, member) => sum + Math.abs(weights.change(member)), 0) };
     });

@@ -46,18 +46,5 @@ const Comparison = (() => {
     return stateOf(before, after) ?? `${sign}${Numbers.percent(Math.abs(after - before) / before)}`;
   };
 
-  /**
-   * Rows with the same key, in their order.
-   * @template R
-   * @param {R[]} rows
-   * @param {(row: R) => string} keyOf
-   */
-  const grouped = (rows, keyOf) => {
-    /** @type {Map<string, R[]>} */
-    const groups = new Map();
-    for (const row of rows) groups.set(keyOf(row), [...(groups.get(keyOf(row)) ?? []), row]);
-    return groups;
-  };
-
-  return { goneRows, pair, stateOf, changeOf, grouped };
+  return { goneRows, pair, stateOf, changeOf };
 })();

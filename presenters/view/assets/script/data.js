@@ -137,6 +137,23 @@ const Data = (() => {
    */
   const record = (partName, name) => table(partName, name)?.record() ?? {};
 
+  /**
+   * Rows with the same key, in their order.
+   * @template R
+   * @param {R[]} rows
+   * @param {(row: R) => string} keyOf
+   */
+  const grouped = (rows, keyOf) => {
+    /** @type {Map<string, R[]>} */
+    const groups = new Map();
+    for (const row of rows) {
+      const group = groups.get(keyOf(row));
+      if (group) group.push(row);
+      else groups.set(keyOf(row), [row]);
+    }
+    return groups;
+  };
+
   const sources = new Map(page.sources.map((source) => [source.file, source.stretches]));
 
   /**
@@ -159,5 +176,5 @@ const Data = (() => {
   /** The trace as a word of a command. */
   const trace = Texts.visible(page.trace || 'TRACE');
 
-  return { page, trace, Table, parts, first, part, table, record, sources, sourceLine, lineBytes };
+  return { page, trace, Table, parts, first, part, table, record, sources, sourceLine, lineBytes, grouped };
 })();

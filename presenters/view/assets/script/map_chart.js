@@ -12,7 +12,8 @@ const MapChart = (() => {
   /** @typedef {{ cells: Table<MapCells>, times: Table<MapTimes>, addresses: Table<MapAddresses> }} Tables */
   /** @typedef {Omit<MapCells, 'level'>} MapCell */
   /** @typedef {{ cells: Map<number, MapCell>, addresses: MapAddresses[], addressBins: number }} Bins */
-  /** @typedef {MapTimes & Bins & { width: number, edges: number[] }} Level */
+  /** @typedef {{ name: string, suffix: string, bin: number, end: number }} Stretch */
+  /** @typedef {MapTimes & Bins & { width: number, edges: number[], stretches?: Stretch[] }} Level */
   /** @typedef {{ x: number, y: number }} Point */
   /** @typedef {{ x0: number, x1: number, y0: number, y1: number }} Window2D */
 
@@ -95,6 +96,28 @@ const MapChart = (() => {
       else high = middle - 1;
     }
     return low;
+  };
+
+  /**
+   * Successive bins of one name. Where other memory lies between two of them, they are numbered: `name 1/2`.
+   * @type {(level: Level) => Stretch[]}
+   */
+  const stretchesOf = (level) => {
+    /** @type {Stretch[]} */
+    const made = [];
+    for (let bin = 0; bin < level.addressBins; bin += 1) {
+      const range = level.addresses[bin];
+      const name = Texts.visible(range?.name ?? (range ? Numbers.hexadecimal(range.first_address) : ''));
+      const last = made.at(-1);
+      if (last?.name === name) last.end = bin + 1;
+      else made.push({ name, suffix: '', bin, end: bin + 1 });
+    }
+    for (const namesakes of Data.grouped(made, ({ name }) => name).values()) {
+      namesakes.forEach((stretch, index) => {
+        if (namesakes.length > 1) stretch.suffix = ` ${index + 1}/${namesakes.length}`;
+      });
+    }
+    return made;
   };
 
   /**
@@ -448,19 +471,17 @@ const MapChart = (() => {
       }
     }
 
-    /** Successive bins of one name, as far as they are in view. */
+    /**
+     * Successive bins of one name, as far as they are in view.
+     * @returns {Stretch[]}
+     */
     stretches() {
       const level = this.level();
-      /** @type {{ name: string, bin: number, end: number }[]} */
-      const made = [];
-      for (let bin = binAt(level, this.view.y0); bin < level.addressBins && level.edges[bin] < this.view.y1; bin += 1) {
-        const range = level.addresses[bin];
-        const name = Texts.visible(range?.name ?? (range ? Numbers.hexadecimal(range.first_address) : ''));
-        const last = made.at(-1);
-        if (last?.name === name) last.end = bin + 1;
-        else made.push({ name, bin, end: bin + 1 });
-      }
-      return made;
+      level.stretches ??= stretchesOf(level);
+      const { y0, y1 } = this.view;
+      const inView = level.stretches.filter(({ bin, end }) => level.edges[end] > y0 && level.edges[bin] < y1);
+      const first = binAt(level, y0);
+      return inView.map((stretch) => ({ ...stretch, bin: Math.max(stretch.bin, first) }));
     }
 
     /**
@@ -474,15 +495,16 @@ const MapChart = (() => {
       context.textAlign = 'right';
       let free = TOP;
       const stretches = this.stretches();
-      const labels = Names.distinct(stretches.map(({ name }) => name), LABEL_LENGTH);
-      for (const { name, bin, end } of stretches) {
+      const longest = Math.max(...stretches.map(({ suffix }) => suffix.length));
+      const labels = Names.distinct(stretches.map(({ name }) => name), LABEL_LENGTH - longest);
+      for (const { name, suffix, bin, end } of stretches) {
         const [, y, , height] = this.box(level, 0, bin, end);
         const middle = Chart.clamp(y + height / 2, TOP + 6, HEIGHT - BOTTOM - 4);
         context.fillStyle = line;
         context.fillRect(LEFT - 6, Math.max(y, TOP), 6, 1);
         if (middle < free + 6) continue;
         context.fillStyle = colour;
-        context.fillText(labels.get(name) ?? '', LEFT - 10, middle + 4);
+        context.fillText(`${labels.get(name) ?? ''}${suffix}`, LEFT - 10, middle + 4);
         free = middle + 8;
       }
     }

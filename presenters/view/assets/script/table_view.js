@@ -268,18 +268,23 @@ const TableView = (() => {
    */
   const record = (table, title) =>
     Dom.element(
-      'table',
-      { class: recordClass(table) },
-      Dom.element('caption', {}, Texts.visible(title ?? table.title)),
+      'div',
+      { class: 'record-view' },
+      Terms.ofTable(table),
       Dom.element(
-        'tbody',
-        {},
-        table.columns.map((column, position) =>
-          Dom.element(
-            'tr',
-            {},
-            Dom.element('th', { scope: 'row' }, titleOf(column)),
-            Dom.element('td', { class: classOf(column) }, textOf(column, table.rows[0]?.[position] ?? null)),
+        'table',
+        { class: recordClass(table) },
+        Dom.element('caption', {}, Texts.visible(title ?? table.title)),
+        Dom.element(
+          'tbody',
+          {},
+          table.columns.map((column, position) =>
+            Dom.element(
+              'tr',
+              {},
+              Dom.element('th', { scope: 'row' }, titleOf(column)),
+              Dom.element('td', { class: classOf(column) }, textOf(column, table.rows[0]?.[position] ?? null)),
+            ),
           ),
         ),
       ),

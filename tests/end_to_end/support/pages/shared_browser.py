@@ -31,10 +31,12 @@ CUT_RANKINGS = r"""[...document.querySelectorAll('.scroll table:not(.source)')].
         .filter(head => head.getBoundingClientRect().right > end).map(head => [table.caption.textContent, head.textContent]); })"""
 
 
-# Heads of numbers that their table doesn't explain: [[caption, head], ...].
-UNEXPLAINED = """[...document.querySelectorAll('.table-view')].flatMap(view => {
+# Heads of numbers that their table doesn't explain, also in tables of one row: [[caption, head], ...].
+UNEXPLAINED = """[...document.querySelectorAll('.table-view, .record-view')].flatMap(view => {
     const known = [...view.querySelectorAll('.terms dt')].map(term => term.textContent);
-    return [...view.querySelectorAll('thead th.number')].filter(head => !known.includes(head.textContent))
+    const heads = [...view.querySelectorAll('thead th.number')];
+    const rows = [...view.querySelectorAll('th[scope=row]')].filter(head => head.nextElementSibling?.classList.contains('number'));
+    return [...heads, ...(view.classList.contains('record-view') ? rows : [])].filter(head => !known.includes(head.textContent))
         .map(head => [view.querySelector('caption').textContent, head.textContent]); })"""
 
 
