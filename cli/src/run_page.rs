@@ -13,8 +13,8 @@ use crate::failure::Failure;
 use crate::output;
 use crate::run_arguments::RunArguments;
 
-/// What a page takes for each byte of records, once it is known what to change: lua, bzip2 and RapidJSON took 120 to 310 ns
-/// on two busy processors of an AMD EPYC.
+/// What a page takes for each byte of records, once it is known what to change: lua, bzip2 and RapidJSON took 110 to 290 ns
+/// on two processors of an AMD EPYC that had other work, too.
 const NS_PER_BYTE: u64 = 250;
 /// A page that takes longer is written on request.
 const QUICK: Duration = Duration::from_secs(5);
