@@ -5,21 +5,29 @@ use std::path::Path;
 use trackway_answers::diff::{self, DiffArguments};
 use trackway_answers::failure::Failure;
 use trackway_answers::questions::options_from;
+use trackway_answers::reading::require_accesses;
 use trackway_report::{Report, Table, TableBuilder};
 use trackway_trace::Trace;
 
 use crate::arguments::ViewArguments;
 use crate::first::common_model;
 
-/// Tables that are compared.
-const TABLES: &str = "--by=field,variable,line,function";
+/// Tables that are compared, of accesses, of counts and of samples.
+const ACCESSES: &str = "--by=field,variable,line,function";
+const COUNTS: &str = "--by=field,line";
+const SAMPLES: &str = "--analysis=objects";
 
 /// The answer of `trackway diff`, with the options that both verbs have.
 ///
 /// # Errors
 /// If the other trace can't be read, or holds nothing that can be compared.
 pub fn comparison(arguments: &ViewArguments, before: &Path, after: &Trace) -> Result<Report, Failure> {
-    let words = [TABLES.to_owned(), format!("--top={}", arguments.rows())];
+    let tables = match require_accesses(after).is_ok() {
+        true => ACCESSES,
+        false if after.holds_only_counts() => COUNTS,
+        false => SAMPLES,
+    };
+    let words = [tables.to_owned(), format!("--top={}", arguments.rows())];
     let asked: DiffArguments = options_from("diff", &words, &[before.as_os_str(), after.path().as_os_str()])?;
     let mut report = diff::answer(&DiffArguments {
         model: common_model(arguments, after),

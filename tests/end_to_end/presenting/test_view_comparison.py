@@ -226,9 +226,22 @@ class Size(Investigation):
             both = Path(f"{after}.html").stat().st_size
             self.assertLess(both, 1.6 * alone.stat().st_size)
 
-    def test_of_samples_and_saved_reports_the_numbers_alone_are_compared(self):
+    def test_of_samples_counts_and_saved_reports_the_numbers_alone_are_compared(self):
         before, after = traces()
         with tools.folder() as folder:
+            counting = Path(folder) / "counting"
+            tools.trackway("cc", "--count", "-O2", "-g", ACCOUNTS, "-o", counting)
+            for name, options, program in (("counts", (), counting), ("samples", ("--sample",), after.with_name("after"))):
+                pair = [Path(folder) / f"{name}{number}.trackway" for number in (1, 2)]
+                for number, trace in enumerate(pair, 1):
+                    tools.trackway("record", "-q", *options, "-o", trace, "--", program, str(3000 * number))
+                data = json.loads(tools.trackway("view", "--json", "-q", *pair).stdout)
+                self.assertEqual(data["first"], [], name)
+                compared = next(part for part in data["parts"] if part["name"] == "comparison")
+                self.assertGreater(len(compared["tables"]), 2, name)
+                tools.trackway("view", "-q", *pair)
+                self.open(pair[1])
+                self.assertEqual(self.texts("#comparison h3"), ["Numbers that changed"], name)
             saved = Path(folder) / "before.json"
             saved.write_text(tools.trackway("report", "--json", "--top", "0", *OPTIONS[-2:], before).stdout)
             data = json.loads(tools.trackway("view", "--json", "-q", "--look", "0", *OPTIONS, saved, after).stdout)

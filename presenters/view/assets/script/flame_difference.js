@@ -85,7 +85,7 @@ const FlameDifference = (() => {
     /** @param {Frame} found */
     box(found) {
       const change = this.change(found);
-      const most = Math.max(...this.root.children.map((child) => Math.abs(this.change(child))), 1);
+      const most = Math.max(...this.numbers(this.root), 1);
       const way = change > 0 ? 'more' : change < 0 ? 'fewer' : 'same';
       const box = Dom.element(
         'span',
@@ -108,7 +108,7 @@ const FlameDifference = (() => {
       const whose = this.widths === 'before' ? 'first' : 'second';
       return (
         `Each frame is a function on a path of calls, as wide as what it costs in the ${whose} trace; what it calls stands below it. ` +
-        'Red frames (+) cost more in the second trace than in the first, blue ones (−) less; the deeper the colour, the larger the change. ' +
+        'Red frames (+) cost more in the second trace than in the first, blue ones (−) less; the deeper the colour, the larger the change as a part of the whole trace. ' +
         `Frames of less than ${Numbers.percent(FlameChart.LEAST)} are left out; the table has all functions, also those that are gone. ` +
         'The graph shows the whole traces.'
       );
