@@ -12,7 +12,7 @@ const STYLES: [&str; 6] = [
 ];
 
 /// Each file defines one object that the later ones use; the last one draws the page.
-const SCRIPTS: [&str; 47] = [
+const SCRIPTS: [&str; 52] = [
     include_str!("../assets/script/texts.js"),
     include_str!("../assets/script/names.js"),
     include_str!("../assets/script/numbers.js"),
