@@ -15,9 +15,9 @@ use crate::arguments::{ViewArguments, DEFAULT_ROWS};
 use crate::comparison::comparison;
 use crate::first::parts_of_first;
 use crate::page::{Page, PagePart, SourceText};
+use crate::parts::{part, with_curves, with_members, with_resolutions};
 use crate::sources::{source_texts, FileText};
 use crate::suspects::suspects;
-use crate::{charts, map_levels};
 
 /// Parts whose tables name the lines that are shown.
 const WITH_SOURCE: [&str; 3] = ["misses", "regions", "samples"];
@@ -74,14 +74,6 @@ pub fn empty_page(title: String) -> Page {
         title,
         generator: concat!("Trackway ", env!("CARGO_PKG_VERSION")).into(),
         ..Page::default()
-    }
-}
-
-pub fn part(name: &str, title: &str, report: Report) -> PagePart {
-    PagePart {
-        name: name.into(),
-        title: title.into(),
-        report,
     }
 }
 
@@ -156,36 +148,6 @@ fn parts(reports: Reports, rank_by: &str) -> Vec<PagePart> {
     parts.extend(reports.memory.map(|report| part("memory", "Allocations", report)));
     parts.push(part("activity", "Threads over time", reports.activity));
     parts
-}
-
-pub fn with_members(layout: Report, rank_by: &str) -> Report {
-    with_charts(layout, &["members", "definition"], |tables| {
-        charts::members(tables, rank_by).into_iter().collect()
-    })
-}
-
-pub fn with_curves(reuse: Report) -> Report {
-    let replaced = ["miss_ratio_curve", "group_curves", "reuse_distances"];
-    with_charts(reuse, &replaced, |tables| {
-        charts::curves(tables).into_iter().collect()
-    })
-}
-
-pub fn with_resolutions(map: Report) -> Report {
-    with_charts(map, &["cells", "levels"], |tables| {
-        map_levels::map(tables).into_iter().flatten().collect()
-    })
-}
-
-/// The charts' tables come first; those that they replace are left out.
-fn with_charts(report: Report, replaced: &[&str], charts: impl Fn(&[Table]) -> Vec<Table>) -> Report {
-    let mut tables = charts(&report.tables);
-    let kept = report
-        .tables
-        .into_iter()
-        .filter(|table| !replaced.contains(&table.name()));
-    tables.extend(kept);
-    Report { tables, ..report }
 }
 
 /// Removes all text of source files.

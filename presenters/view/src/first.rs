@@ -10,8 +10,8 @@ use trackway_report::Report;
 use trackway_trace::Trace;
 
 use crate::arguments::ViewArguments;
-use crate::build::{part, with_curves, with_members, with_resolutions};
 use crate::page::PagePart;
+use crate::parts::{part, with_curves, with_members, with_resolutions};
 
 /// The tables of each part that stand beside those of the second trace.
 const SHOWN: [(&str, &[&str]); 5] = [

@@ -13,6 +13,7 @@ mod first;
 mod html;
 mod map_levels;
 mod page;
+mod parts;
 mod request;
 mod serve;
 mod sources;
@@ -30,8 +31,9 @@ use trackway_report::Report;
 use trackway_trace::Trace;
 
 pub use arguments::ViewArguments;
-pub use build::{add_counted_run, empty_page, part, program_name};
+pub use build::{add_counted_run, empty_page, program_name};
 pub use page::{Page, PagePart};
+pub use parts::part;
 pub use write::Target;
 
 pub fn run(arguments: &ViewArguments) -> Result<ExitCode, Failure> {

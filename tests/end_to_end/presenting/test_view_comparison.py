@@ -7,8 +7,9 @@ from pathlib import Path
 
 from ..support import tools
 from ..support.pages.shared_browser import cut_rankings, unexplained, with_data
+from ..support.pages.view_pages import ACCOUNTS, OPTIONS, Investigation, objects, page_data
 from ..support.tools import table
-from .test_view_investigation import ACCOUNTS, AXE, OPTIONS, Investigation, objects, page_data
+from .test_view_accessibility import AXE
 
 
 def traces():
