@@ -47,21 +47,25 @@ pub(super) enum SetCount {
     Scattered(ScatteredPages),
 }
 
-/// Sets in groups that each have the lines of one page.
+/// Sets in groups that each have the lines of one page. Pages that follow each other are in groups that do so, for systems
+/// often put them so; where such a stretch begins is chance.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ScatteredPages {
     /// Logarithm of the lines of a page.
     shift: u32,
     groups: u64,
+    /// Logarithm of the pages of a stretch: as many as there are groups, or fewer.
+    stretch_shift: u32,
 }
 
 impl ScatteredPages {
     /// None if a page has lines in all sets wherever it is.
     fn new(sets: u64, page_lines: u64) -> Option<ScatteredPages> {
         let groups = sets / page_lines;
-        (groups > 1).then_some(ScatteredPages {
+        (groups > 1).then(|| ScatteredPages {
             shift: page_lines.trailing_zeros(),
             groups,
+            stretch_shift: groups.ilog2(),
         })
     }
 
@@ -69,8 +73,15 @@ impl ScatteredPages {
     #[inline(always)]
     fn set_of(self, line: u64) -> usize {
         let page = line >> self.shift;
-        let chance = (page ^ page >> 17).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
-        let group = (chance * self.groups) >> 32;
+        let stretch = page >> self.stretch_shift;
+        let chance = (stretch ^ stretch >> 17).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+        let begin = (chance * self.groups) >> 32;
+        let group = begin + (page & ((1 << self.stretch_shift) - 1));
+        let group = if group < self.groups {
+            group
+        } else {
+            group - self.groups
+        };
         (group << self.shift | line & ((1 << self.shift) - 1)) as usize
     }
 }
@@ -234,18 +245,33 @@ impl LineStore for AnySets {
 mod tests {
     use super::*;
 
-    #[test]
-    fn scattered_pages_fill_all_sets_alike_and_stay_whole() {
-        let pages = ScatteredPages::new(2048, 64).unwrap();
-        let mut counts = vec![0u32; 2048];
-        // Powers of two apart, which would share two groups of 32.
-        let lines = (0..3200u64).flat_map(|page| (0..64).map(move |line| page << 16 | line));
+    fn counts(pages: ScatteredPages, sets: usize, numbers: impl Iterator<Item = u64>) -> Vec<u32> {
+        let mut counts = vec![0; sets];
+        let lines = numbers.flat_map(|page| (0..64).map(move |line| page << 6 | line));
         lines.for_each(|line| counts[pages.set_of(line)] += 1);
+        counts
+    }
+
+    #[test]
+    fn pages_at_powers_of_two_share_no_sets_but_by_chance() {
+        let pages = ScatteredPages::new(2048, 64).unwrap();
+        // They would share one group of 32.
+        let counts = counts(pages, 2048, (0..3200).map(|page| page << 10));
         assert!(
             counts.iter().all(|count| (50..=160).contains(count)),
             "{counts:?}"
         );
         assert_eq!(pages.set_of(5 << 6 | 9), pages.set_of(5 << 6) + 9);
+    }
+
+    #[test]
+    fn a_stretch_of_pages_fills_a_way_of_all_sets() {
+        for sets in [2048, 8704] {
+            let pages = ScatteredPages::new(sets, 64).unwrap();
+            let stretch = 1 << pages.stretch_shift;
+            let counts = counts(pages, sets as usize, 7 * stretch..8 * stretch);
+            assert!(counts.iter().all(|count| *count <= 1));
+        }
     }
 
     #[test]
