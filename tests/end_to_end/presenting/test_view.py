@@ -242,8 +242,8 @@ class Page(unittest.TestCase):
         )
         self.assertEqual(overlaps, [])
 
-    def test_labels_of_the_map_tell_names_apart(self):
-        self.open_with(view_samples.named_map(LIKE_NAMES))
+    def texts_of_map(self, *beginnings):
+        """What the map of the open page writes, of the texts that begin so."""
         self.browser.evaluate(
             "(() => { window.drawn = []; const draw = CanvasRenderingContext2D.prototype.fillText;"
             " CanvasRenderingContext2D.prototype.fillText = function (text, ...rest)"
@@ -251,20 +251,16 @@ class Page(unittest.TestCase):
             " document.querySelector('#part-map canvas').focus(); })()"
         )
         self.browser.press("ArrowRight")
-        labels = {text for text in self.browser.evaluate("window.drawn") if text.startswith("block")}
+        return {text for text in self.browser.evaluate("window.drawn") if text.startswith(beginnings)}
+
+    def test_labels_of_the_map_tell_names_apart(self):
+        self.open_with(view_samples.named_map(LIKE_NAMES))
+        labels = self.texts_of_map("block")
         self.assertEqual(len(labels), len(LIKE_NAMES), labels)
 
     def test_stretches_of_the_same_name_are_numbered(self):
         self.open_with(view_samples.named_map(["heap", "stack", "heap", "heap"]))
-        self.browser.evaluate(
-            "(() => { window.drawn = []; const draw = CanvasRenderingContext2D.prototype.fillText;"
-            " CanvasRenderingContext2D.prototype.fillText = function (text, ...rest)"
-            " { window.drawn.push(text); return draw.call(this, text, ...rest); };"
-            " document.querySelector('#part-map canvas').focus(); })()"
-        )
-        self.browser.press("ArrowRight")
-        labels = {text for text in self.browser.evaluate("window.drawn") if text.startswith(("heap", "stack"))}
-        self.assertEqual(labels, {"heap 1/2", "stack", "heap 2/2"})
+        self.assertEqual(self.texts_of_map("heap", "stack"), {"heap 1/2", "stack", "heap 2/2"})
 
     def test_numbers_of_one_have_their_noun_in_the_singular(self):
         def change(data):

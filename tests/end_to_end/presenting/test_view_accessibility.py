@@ -1,10 +1,7 @@
 """The page of `trackway view` for everyone: nothing serious by axe-core, and numbers in sight at each width."""
 
-from ..support import tools
 from ..support.pages.shared_browser import cut_rankings
 from ..support.pages.view_pages import Investigation, page_of_accounts, page_of_comparison, shared_page
-
-AXE = tools.ROOT / "build" / "linters" / "node_modules" / "axe-core" / "axe.min.js"
 
 # Some of the time.
 CHOSEN = "#overview&time=3-40"
@@ -53,20 +50,10 @@ class Accessibility(Investigation):
     """axe-core finds nothing serious, in both schemes and on a phone, on pages and on the view of a field."""
 
     def test_axe_finds_nothing_serious(self):
-        if not AXE.exists():
-            self.skipTest("axe-core is missing: make linters installs it")
-        axe = AXE.read_text()
         pages = [(shared_page(), fragment) for fragment in ("", CHOSEN, "#field=slot.key")]
         pages += [(page_of_accounts(), "#overview"), (page_of_comparison(), "")]
         for width, scheme in ((1400, "light"), (1400, "dark"), (390, "light")):
             self.browser.appear(width, 1000, scheme)
             for trace, fragment in pages:
                 self.open(trace, fragment)
-                self.browser.evaluate("document.querySelectorAll('details').forEach(found => { found.open = true; })")
-                self.frame()
-                self.browser.evaluate(f"{axe};0")
-                found = self.browser.evaluate(
-                    "axe.run().then(({ violations }) => violations.filter(({ impact }) => ['serious', 'critical'].includes(impact))"
-                    ".map(({ id, nodes }) => [id, nodes.slice(0, 3).map(({ html }) => html.slice(0, 200))]))"
-                )
-                self.assertEqual(found, [], (width, scheme, trace, fragment))
+                self.assertEqual(self.serious_findings(), [], (width, scheme, trace, fragment))

@@ -9,7 +9,6 @@ from ..support import tools
 from ..support.pages.shared_browser import cut_rankings, unexplained, with_data
 from ..support.pages.view_pages import ACCOUNTS, OPTIONS, Investigation, objects, page_data
 from ..support.tools import table
-from .test_view_accessibility import AXE
 
 
 def traces():
@@ -203,19 +202,10 @@ class BothTraces(Investigation):
         self.assertLessEqual(self.browser.evaluate("document.documentElement.scrollWidth"), 390)
 
     def test_axe_finds_nothing_serious(self):
-        if not AXE.exists():
-            self.skipTest("axe-core is missing: make linters installs it")
         for width, scheme in ((1400, "light"), (1400, "dark"), (390, "light")):
             self.browser.appear(width, 1000, scheme)
             self.open(self.after)
-            self.browser.evaluate("document.querySelectorAll('details').forEach(found => { found.open = true; })")
-            self.frame()
-            self.browser.evaluate(f"{AXE.read_text()};0")
-            found = self.browser.evaluate(
-                "axe.run('#comparison').then(({ violations }) => violations"
-                ".filter(({ impact }) => ['serious', 'critical'].includes(impact)).map(({ id, nodes }) => [id, nodes.length]))"
-            )
-            self.assertEqual(found, [], (width, scheme))
+            self.assertEqual(self.serious_findings("#comparison"), [], (width, scheme))
 
 
 class Size(Investigation):

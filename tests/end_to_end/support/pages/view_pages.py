@@ -9,6 +9,7 @@ from .. import tools
 from ..workloads import build
 from .shared_browser import READ_TABLES, shared_browser, turn
 
+AXE = tools.ROOT / "build" / "linters" / "node_modules" / "axe-core" / "axe.min.js"
 ACCOUNTS = tools.ROOT / "examples" / "accounts" / "accounts.c"
 CACHES = "L1=32K,8,64:L2=256K,8,64"
 OPTIONS = ("--machine", "zen3", "--cache", CACHES)
@@ -98,6 +99,19 @@ class Investigation(unittest.TestCase):
     def settle(self):
         """Waits for what the page does after a change of its address."""
         self.browser.evaluate("new Promise(done => setTimeout(done, 200))")
+
+    def serious_findings(self, selector="html"):
+        """What axe-core finds in a part of the open page, all of whose details are opened for that."""
+        if not AXE.exists():
+            self.skipTest("axe-core is missing: make linters installs it")
+        self.browser.evaluate("document.querySelectorAll('details').forEach(found => { found.open = true; })")
+        self.frame()
+        self.browser.evaluate(f"{AXE.read_text()};0")
+        return self.browser.evaluate(
+            f"axe.run({selector!r}).then(({{ violations }}) => violations"
+            ".filter(({ impact }) => ['serious', 'critical'].includes(impact))"
+            ".map(({ id, nodes }) => [id, nodes.slice(0, 3).map(({ html }) => html.slice(0, 200))]))"
+        )
 
     def top(self, selector):
         return self.browser.evaluate(f"document.querySelector({selector!r}).getBoundingClientRect().top")
