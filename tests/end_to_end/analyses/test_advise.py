@@ -24,7 +24,7 @@ PARTS = (
     Part(1, "one for each thread", "total", near=0.12),  # a bound
     Part(2, "lines of its own", "own"),
     Part(3, "loops interchanged", "loops over table", near=0.1),
-    Part(4, "loops in blocks", "loops over to", near=0.4),  # what the loops of the blocks cost isn't in the card
+    Part(4, "loops in blocks", "loops over to"),
     Part(6, "order of visits", "node"),
     Part(10, "sort the indices", "values"),
     Part(7, "pool", "node"),
