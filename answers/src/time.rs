@@ -29,6 +29,8 @@ const USUAL_PREFETCHERS: [Prefetch; 2] = [
 const INSTRUCTIONS_PER_ADDITION: f64 = 1.3;
 /// From a branch that was guessed wrong to the next instruction: AMD's Zen 3 takes 13 cycles, Intel's Skylake 16.
 const WRONG_BRANCH_CYCLES: f64 = 14.0;
+/// What a line near a miss may add to the miss, as a part of the latency of memory, if it came with it.
+const LITTLE_OF_MEMORY: f64 = 0.25;
 /// TLBs if neither the caches nor the machine have any.
 const TLB_WAYS: std::ops::RangeInclusive<u32> = 4..=12;
 const USUAL_TLBS: [TlbLevel; 2] = [
@@ -143,6 +145,10 @@ impl MachineArguments {
             ));
         }
         let caches = with_prefetchers(&as_found(caches, costs)?, costs)?.with_scattered_pages();
+        let caches = match brings_in_neighbours(costs) {
+            true => caches.with_regions(),
+            false => caches,
+        };
         let costs = costs_of(costs, &caches);
         Ok(Machine { caches, costs })
     }
@@ -212,6 +218,13 @@ fn with_prefetchers(caches: &Caches, costs: &MemoryCosts) -> Result<Caches, Fail
         .and_then(|timed| timed.with_tlbs(tlbs, caches.page_bytes()))
         .and_then(|timed| timed.with_cores(caches.cores()));
     timed.map_err(failure)
+}
+
+/// Whether a line near a miss is there as soon as the missed one.
+fn brings_in_neighbours(costs: &MemoryCosts) -> bool {
+    costs
+        .neighbour_ns
+        .is_some_and(|ns| ns < LITTLE_OF_MEMORY * costs.memory().latency_ns)
 }
 
 /// A level of the TLB in as many ways as divide its entries, up to those of most processors.

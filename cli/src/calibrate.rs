@@ -81,7 +81,11 @@ fn figures(arguments: &CalibrateArguments) -> Result<(Calibration, String), Fail
                 )))
             }
             Err(error) if arguments.show => return Err(Failure::new(format!("{error}; {MEASURE} this one"))),
-            Err(error @ (CostsError::File { .. } | CostsError::OtherMachine { .. })) => {
+            Err(
+                error @ (CostsError::File { .. }
+                | CostsError::OtherMachine { .. }
+                | CostsError::OlderMethod { .. }),
+            ) => {
                 output::say(format!("{error}; measuring again"));
             }
             Ok(None) | Err(_) => {}
@@ -229,6 +233,12 @@ fn core(calibration: &Calibration) -> Table {
             value: costs.transfer_ns,
             unit: "ns",
             measured_as: "transfer_ns",
+        },
+        Figure {
+            name: "neighbour_ns",
+            value: costs.neighbour_ns,
+            unit: "ns",
+            measured_as: "",
         },
     ];
     TableBuilder::new("core", "One core", &figures)

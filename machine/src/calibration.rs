@@ -11,6 +11,11 @@ pub(crate) const PARTS: u32 = 6;
 /// The number of steps of a measurement. Before the passes, memory is prepared.
 pub const STEPS: u32 = 1 + PASSES * PARTS;
 
+/// The way in which figures are measured. Another one has another number, and figures of one before are measured anew.
+pub(crate) const METHOD: u32 = 2;
+/// Of figures that were stored without the number.
+pub(crate) const FIRST_METHOD: u32 = 1;
+
 /// Figures, and how they were measured.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Calibration {
@@ -22,6 +27,8 @@ pub struct Calibration {
 /// How figures were measured.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
+    /// In which way, of those that this program had in its time.
+    pub(crate) method: u32,
     /// When, in seconds since 1970.
     pub unix_s: u64,
     pub took_s: f64,

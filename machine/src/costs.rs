@@ -24,6 +24,9 @@ pub struct MemoryCosts {
     pub forward_ns: f64,
     /// Time until a core has a line that another core has just written; none with one core.
     pub transfer_ns: Option<f64>,
+    /// What a load of the third line after a miss adds to it, if it waits for the miss and follows each one; none if that isn't
+    /// known. Where it is little, the processor brings in lines around a miss that the same code asked for after its last ones.
+    pub neighbour_ns: Option<f64>,
     /// Independent misses to memory that overlap in one core.
     pub most_misses: u32,
     /// Instructions in flight (the reorder buffer). It is known by the processor's model, not measured.
@@ -193,6 +196,8 @@ impl MemoryCosts {
             figures.push(Bounds(format!("tlb: {name}"), (*entries).into(), 1.0, 65536.0));
         }
         figures.extend(self.transfer_ns.map(|ns| time("transfer_ns".into(), ns)));
+        let neighbour = self.neighbour_ns;
+        figures.extend(neighbour.map(|ns| Bounds("neighbour_ns".into(), ns, 0.0, MOST_NS)));
         for level in &self.levels {
             figures.push(time(format!("{}: latency_ns", level.name), level.latency_ns));
             figures.push(time(format!("{}: line_ns", level.name), level.line_ns));

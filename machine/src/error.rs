@@ -28,6 +28,9 @@ pub enum CostsError {
         here: String,
     },
 
+    #[error("{}: was measured by an earlier method", path.display())]
+    OlderMethod { path: PathBuf },
+
     #[error("there is no preset {name:?}; there are {known}")]
     UnknownPreset { name: String, known: String },
 

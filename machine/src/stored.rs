@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-use crate::calibration::{Calibration, Step};
+use crate::calibration::{Calibration, Step, METHOD};
 use crate::costs::MemoryCosts;
 use crate::error::CostsError;
 use crate::processor::{caches, home, processor_name};
@@ -104,7 +104,7 @@ impl Calibration {
     /// What was stored for this machine; none if there is no file.
     ///
     /// # Errors
-    /// If the file can't be read, has figures of no machine, or those of another one.
+    /// If the file can't be read, has figures of no machine, those of another one, or what an earlier method measured.
     pub fn stored() -> Result<Option<Calibration>, CostsError> {
         let path = path_of_user().ok_or(CostsError::NoFolder)?;
         let Some(calibration) = Calibration::read(&path)? else {
@@ -113,7 +113,11 @@ impl Calibration {
         let there = calibration.costs.machine();
         let sizes = caches(home()).into_iter().map(|cache| cache.size_bytes);
         let here = described(&processor_name(), sizes);
+        let measured = calibration.measured.as_ref();
         match there == here {
+            true if measured.is_some_and(|measured| measured.method < METHOD) => {
+                Err(CostsError::OlderMethod { path })
+            }
             true => Ok(Some(calibration)),
             false => Err(CostsError::OtherMachine { path, there, here }),
         }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use serde::Deserialize;
 
-use crate::calibration::{Calibration, Measured};
+use crate::calibration::{Calibration, Measured, FIRST_METHOD};
 use crate::costs::{
     LevelCosts, MemoryCosts, TlbCosts, DEFAULT_FAULT_NS, DEFAULT_FORWARD_CYCLES, DEFAULT_WALKS,
     DEFAULT_WINDOW,
@@ -23,6 +23,7 @@ struct Document {
     transfer_ns: Option<f64>,
     fault_ns: Option<f64>,
     forward_ns: Option<f64>,
+    neighbour_ns: Option<f64>,
     tlb: TlbTable,
     level: Vec<LevelTable>,
     measured: Option<MeasuredTable>,
@@ -52,12 +53,18 @@ struct LevelTable {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct MeasuredTable {
+    #[serde(default = "first_method")]
+    method: u32,
     unix_s: u64,
     took_s: f64,
     #[serde(default)]
     notes: Vec<String>,
     #[serde(default)]
     spread: BTreeMap<String, f64>,
+}
+
+fn first_method() -> u32 {
+    FIRST_METHOD
 }
 
 impl MemoryCosts {
@@ -85,8 +92,13 @@ impl MemoryCosts {
             "fault_ns = {:?}\nforward_ns = {:?}",
             self.fault_ns, self.forward_ns
         );
-        if let Some(transfer) = self.transfer_ns {
-            let _ = writeln!(text, "transfer_ns = {transfer:?}");
+        for (name, ns) in [
+            ("transfer_ns", self.transfer_ns),
+            ("neighbour_ns", self.neighbour_ns),
+        ] {
+            if let Some(ns) = ns {
+                let _ = writeln!(text, "{name} = {ns:?}");
+            }
         }
         let TlbCosts {
             second_level_ns,
@@ -134,6 +146,7 @@ impl Calibration {
             forward_ns: document
                 .forward_ns
                 .unwrap_or(DEFAULT_FORWARD_CYCLES / document.ghz),
+            neighbour_ns: document.neighbour_ns,
             most_misses: document.most_misses,
             window: document.window.unwrap_or(DEFAULT_WINDOW),
             width: document.width,
@@ -154,7 +167,8 @@ impl Calibration {
         let notes: Vec<String> = measured.notes.iter().map(|note| quoted(note)).collect();
         let _ = write!(
             text,
-            "\n[measured]\nunix_s = {}\ntook_s = {:?}\nnotes = [{}]\n\n[measured.spread]\n",
+            "\n[measured]\nmethod = {}\nunix_s = {}\ntook_s = {:?}\nnotes = [{}]\n\n[measured.spread]\n",
+            measured.method,
             measured.unix_s,
             measured.took_s,
             notes.join(", ")
@@ -193,6 +207,7 @@ impl LevelTable {
 impl MeasuredTable {
     fn measured(self) -> Measured {
         Measured {
+            method: self.method,
             unix_s: self.unix_s,
             took_s: self.took_s,
             notes: self.notes,
@@ -245,6 +260,7 @@ mod tests {
             fault_ns: 640.5,
             forward_ns: 1.25,
             transfer_ns: Some(50.5),
+            neighbour_ns: Some(8.5),
             most_misses: 12,
             window: 224,
             width: 4.0,
@@ -257,6 +273,7 @@ mod tests {
         assert_eq!(MemoryCosts::from_toml(&costs.to_toml()).unwrap(), costs);
         let one_core = MemoryCosts {
             transfer_ns: None,
+            neighbour_ns: None,
             ..costs.clone()
         };
         assert_eq!(MemoryCosts::from_toml(&one_core.to_toml()).unwrap(), one_core);
@@ -265,6 +282,7 @@ mod tests {
         let calibration = Calibration {
             costs,
             measured: Some(Measured {
+                method: 2,
                 unix_s: 1_700_000_000,
                 took_s: 4.5,
                 notes: vec!["no \"huge\" pages".into()],

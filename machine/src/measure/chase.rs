@@ -82,6 +82,24 @@ impl Chase {
         begin.elapsed().as_nanos() as f64 / loads as f64
     }
 
+    /// Time per step of a single chase that also loads what stands so many bytes after each place, once it has the place's
+    /// own value, and waits for that, too. No place may stand there.
+    pub fn ns_per_step_with_neighbour(&mut self, bytes_on: usize, steps: usize) -> f64 {
+        const LOW_BITS: usize = 7; // 0 in addresses of places, which the compiler doesn't know
+        let words = self.arena.words();
+        let base = words.as_ptr() as usize;
+        let mut at = self.at as usize - base;
+        let begin = Instant::now();
+        for _ in 0..steps {
+            let next = words[at / 8] as usize;
+            let neighbour = words.get((at + bytes_on) / 8 | next & LOW_BITS).copied();
+            at = next - base | neighbour.unwrap_or_default() as usize & LOW_BITS;
+        }
+        let elapsed = begin.elapsed();
+        self.at = words.as_ptr().cast::<usize>().wrapping_byte_add(at);
+        elapsed.as_nanos() as f64 / steps as f64
+    }
+
     /// Time per load of lines by chance among these first bytes, where each load waits for the one before. Of a cycle that
     /// is larger than a cache, one that lets the oldest line go has nothing; of these it has a part.
     pub fn ns_per_load_by_chance(&mut self, bytes: usize, loads: usize) -> f64 {

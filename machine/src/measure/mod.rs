@@ -7,6 +7,7 @@ mod entries;
 mod fault;
 mod forward;
 mod level;
+mod neighbour;
 mod overlap;
 mod pinned;
 mod rounds;
@@ -20,13 +21,14 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use crate::calibration::{Calibration, Measured, Step, PASSES};
+use crate::calibration::{Calibration, Measured, Step, METHOD, PASSES};
 use crate::costs::{LevelCosts, MemoryCosts};
 use crate::error::CostsError;
 use crate::memory_left::allowed_bytes;
 use crate::processor::{caches, home, processor_name, window};
 use core_speed::{ns_per_dependent_addition, ns_per_independent_addition};
 use level::Level;
+use neighbour::Neighbour;
 use overlap::Overlap;
 use rounds::{rounded, Rounds};
 use tlb::Tlb;
@@ -95,6 +97,7 @@ impl Calibration {
 struct Bench {
     /// L1 first, memory last.
     levels: Vec<Level>,
+    neighbour: Neighbour,
     overlap: Overlap,
     tlb: Tlb,
     cycle: Rounds,
@@ -136,6 +139,7 @@ impl Bench {
             .map(|partner| (partner, Rounds::default()));
         Ok(Bench {
             levels,
+            neighbour: Neighbour::default(),
             overlap: Overlap::new(),
             tlb: Tlb::new()?,
             cycle: Rounds::default(),
@@ -163,6 +167,7 @@ impl Bench {
         caches.iter_mut().for_each(Level::pass);
         tell("memory");
         memory.pass();
+        self.neighbour.pass(memory.chase());
         tell("misses at once");
         self.overlap.pass(memory.chase());
         tell("translations");
@@ -187,6 +192,7 @@ impl Bench {
         Ok(Calibration {
             costs,
             measured: Some(Measured {
+                method: METHOD,
                 unix_s: since_1970.map_or(0, |since| since.as_secs()),
                 took_s: 0.0,
                 spread: self.spreads(),
@@ -197,6 +203,7 @@ impl Bench {
 
     fn costs(&self) -> Option<MemoryCosts> {
         let cycle_ns = self.cycle.value()?;
+        let memory_ns = self.levels.last()?.latency_ns()?;
         Some(MemoryCosts {
             processor: processor_name(),
             ghz: rounded(1.0 / cycle_ns),
@@ -206,7 +213,8 @@ impl Bench {
             // The instruction between load and store takes a cycle.
             forward_ns: rounded((self.forward.value()? - cycle_ns).max(0.0)),
             transfer_ns: self.transfer().and_then(Rounds::value).map(rounded),
-            most_misses: self.overlap.most_misses(self.levels.last()?.latency_ns()?)?,
+            neighbour_ns: self.neighbour.ns(memory_ns).map(rounded),
+            most_misses: self.overlap.most_misses(memory_ns)?,
             window: window(),
             width: rounded(cycle_ns / self.addition.value()?),
         })

@@ -115,6 +115,8 @@ pub struct Caches {
     cores: u32,
     /// Whether a page's sets are chosen by chance, in levels where a page doesn't have lines in all.
     scatters_pages: bool,
+    /// Whether the first level brings in lines around a miss.
+    regions: bool,
 }
 
 impl Policy {
@@ -205,6 +207,12 @@ impl Caches {
         self
     }
 
+    /// The first level also brings in the lines around a miss that the same code asked for after its last misses.
+    pub fn with_regions(mut self) -> Caches {
+        self.regions = true;
+        self
+    }
+
     /// Sets the number of cores. More threads than this share cores.
     pub fn with_cores(mut self, cores: u32) -> Result<Caches, CachesError> {
         self.cores = cores;
@@ -235,6 +243,7 @@ impl Caches {
             huge: HugeRegions::default(),
             classes: false,
             scatters_pages: false,
+            regions: false,
             cores: DEFAULT_CORES,
         }
     }
@@ -268,6 +277,10 @@ impl Caches {
 
     pub fn scatters_pages(&self) -> bool {
         self.scatters_pages
+    }
+
+    pub fn regions(&self) -> bool {
+        self.regions
     }
 
     pub fn cores(&self) -> u32 {

@@ -3,6 +3,7 @@
 use super::classes::Classifier;
 use super::entry::{DIRTY, OWNED, PREFETCHED};
 use super::plain::residues;
+use super::regions::Regions;
 use super::store::LineStore;
 use super::streams::Streams;
 use super::strides::Strides;
@@ -121,6 +122,8 @@ pub(super) struct Cache<S> {
     pub classes: Option<Box<Classifier>>,
     pub strides: Strides,
     pub streams: Streams,
+    /// Only of the first level, if it asks for lines around a miss.
+    pub regions: Option<Box<Regions>>,
 }
 
 /// One access, or what a prefetcher asks for.
@@ -353,6 +356,7 @@ impl<S: LineStore> Cache<S> {
                 .then(|| Box::new(Classifier::new(model.geometry.lines(), caches.prefetches()))),
             strides: Strides::default(),
             streams: Streams::default(),
+            regions: (level == 0 && caches.regions()).then(Box::default),
         }
     }
 }

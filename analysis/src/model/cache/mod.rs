@@ -17,6 +17,7 @@ mod pages;
 mod plain;
 mod plain_sets;
 mod prefetch;
+mod regions;
 mod replacement;
 mod short_form;
 mod simulator;

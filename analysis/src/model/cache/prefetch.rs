@@ -14,6 +14,22 @@ impl<S: LineStore> Hierarchy<S> {
                 self.run_prefetcher(reference, level, line, outcome);
             }
         }
+        if reference.triggers & 1 != 0 {
+            self.run_region_prefetcher(reference, line, outcome);
+        }
+    }
+
+    fn run_region_prefetcher(&mut self, reference: &Reference, line: u64, outcome: &mut Outcome) {
+        let Some(regions) = &mut self.cores[reference.core].first.regions else {
+            return;
+        };
+        let page = line / self.rules.page_lines;
+        for distance in regions.train(reference.site, line) {
+            let target = line.wrapping_add(distance);
+            if target / self.rules.page_lines == page {
+                self.prefetch(reference, 0, target, outcome);
+            }
+        }
     }
 
     fn run_prefetcher(&mut self, reference: &Reference, level: usize, line: u64, outcome: &mut Outcome) {
