@@ -1,10 +1,10 @@
 //! `trackway control`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use trackway_recorder::{control, ControlAnswer, ControlRequest};
+use trackway_recorder::{control, recorder_of, ControlAnswer, ControlRequest};
 
 use crate::arguments::{ControlArguments, ControlVerb};
 use crate::failure::Failure;
@@ -18,34 +18,40 @@ pub fn run(arguments: ControlArguments) -> Result<ExitCode, Failure> {
         ControlVerb::Status => ControlRequest::Status,
         ControlVerb::Snapshot => ControlRequest::Snapshot,
     };
+    let recorder = recorder_of(arguments.pid).map_err(|error| Failure::new(error.to_string()))?;
     let answer = control(arguments.pid, &request).map_err(|error| Failure::new(error.to_string()))?;
-    match answer {
-        ControlAnswer::Done(message) => {
-            output::print(&format!("{message}\n"))?;
-            Ok(ExitCode::SUCCESS)
+    let message = match answer {
+        ControlAnswer::Done(message) => message,
+        ControlAnswer::Pending(path) => wait_for(recorder, path)?,
+        ControlAnswer::Refused(reason) => return Err(Failure::new(reason)),
+    };
+    output::print(&format!("{message}\n"))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the name of a snapshot when it is whole.
+fn wait_for(recorder: u32, path: PathBuf) -> Result<String, Failure> {
+    const LONGEST: Duration = Duration::from_secs(120);
+    let begun = Instant::now();
+    let request = ControlRequest::OutcomeOf(path.clone());
+    while begun.elapsed() < LONGEST {
+        match control(recorder, &request) {
+            Ok(ControlAnswer::Done(message)) => return Ok(message),
+            Ok(ControlAnswer::Refused(reason)) => return Err(Failure::new(reason)),
+            Err(_) if !lives(recorder) => break, // it answers no more while it writes the last snapshot
+            Ok(ControlAnswer::Pending(_)) | Err(_) => std::thread::sleep(Duration::from_millis(10)),
         }
-        ControlAnswer::Written(path) => {
-            wait_for(&path)?;
-            output::print(&format!("{}\n", path.display()))?;
-            Ok(ExitCode::SUCCESS)
-        }
-        ControlAnswer::Refused(reason) => Err(Failure::new(reason)),
+    }
+    let name = path.display().to_string();
+    match path.exists() && !lives(recorder) {
+        true => Ok(name),
+        false => Err(Failure::new(format!(
+            "{name}: not there after {} s; the recorder says why if it can't write it",
+            begun.elapsed().as_secs()
+        ))),
     }
 }
 
-/// The file gets its name when it is whole.
-fn wait_for(path: &Path) -> Result<(), Failure> {
-    const LONGEST: Duration = Duration::from_secs(120);
-    let begun = Instant::now();
-    while !path.exists() {
-        if begun.elapsed() > LONGEST {
-            let name = path.display();
-            let waited = LONGEST.as_secs();
-            return Err(Failure::new(format!(
-                "{name}: still not there after {waited} s; the recorder says why if it can't write it"
-            )));
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    Ok(())
+fn lives(process: u32) -> bool {
+    Path::new(&format!("/proc/{process}")).exists()
 }

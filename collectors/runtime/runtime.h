@@ -94,6 +94,7 @@ uint32_t __trackway_follow_window(void);
 // window_regions.c
 // Writes into the thread's fresh buffer in which regions it is.
 void __trackway_state_regions(void);
+void __trackway_end_thread_regions(void);
 VISIBLE void __trackway_window_enter_region(const struct trackway_region *region);
 VISIBLE void __trackway_window_leave_region(const struct trackway_region *region);
 VISIBLE void __trackway_window_enter_scope(const struct trackway_region *region);

@@ -154,6 +154,7 @@ static void end_thread(void *round) {
     uint64_t signals = block_signals();
     __trackway_notice_fork();
     __trackway_own.watches_end = false;
+    __trackway_end_thread_regions();
     __trackway_end_counting();
     __trackway_end_streams(&__trackway_own);
     restore_signals(signals);

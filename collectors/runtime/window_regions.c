@@ -53,6 +53,7 @@ static void keep_window(uint32_t depth, uint32_t session) {
     open_regions.pid = __trackway_process.pid;
     open_regions.session = session;
     open_regions.keeping |= UINT32_C(1) << depth;
+    __trackway_watch_this_thread();
 }
 
 // ---- In the stream ----
@@ -167,6 +168,9 @@ VISIBLE uint32_t __trackway_window_region_depth(void) { return open_regions.dept
 // Around setjmp; longjmp leaves what was entered since.
 VISIBLE void __trackway_window_keep_depth(uint32_t *place) { *place = open_regions.depth; }
 VISIBLE void __trackway_window_leave_since(const uint32_t *place) { leave_to(*place); }
+
+// pthread_exit and cancellation run no code of the functions that they leave.
+void __trackway_end_thread_regions(void) { leave_to(0); }
 
 VISIBLE void __trackway_window_leave_regions(uint32_t depth, const struct trackway_region *but) {
     uint32_t last;

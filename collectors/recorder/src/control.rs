@@ -2,8 +2,10 @@
 //!
 //! A question is a line of JSON, and so is its answer.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
@@ -36,6 +38,8 @@ pub enum ControlRequest {
     Status,
     /// What a flight recorder holds is written.
     Snapshot,
+    /// What has become of a snapshot that was asked for.
+    OutcomeOf(PathBuf),
 }
 
 /// What it says to that.
@@ -43,8 +47,8 @@ pub enum ControlRequest {
 #[serde(rename_all = "lowercase")]
 pub enum ControlAnswer {
     Done(String),
-    /// There will be a trace, as soon as it is whole.
-    Written(PathBuf),
+    /// There will be a trace, when it is whole: `OutcomeOf` asks whether it is.
+    Pending(PathBuf),
     Refused(String),
 }
 
@@ -68,10 +72,45 @@ pub enum ControlError {
 
 /// Asks the recorder of which the process is a part, or which it is.
 pub fn control(pid: u32, request: &ControlRequest) -> Result<ControlAnswer, ControlError> {
-    let path = socket_path(recorder_of(pid)?);
-    let mut stream =
-        UnixStream::connect(&path).map_err(|source| ControlError::Unreachable { pid, path, source })?;
+    let mut stream = connect(pid, recorder_of(pid)?)?;
     ask(&mut stream, request).map_err(|source| ControlError::NoAnswer { pid, source })
+}
+
+/// Connects to the socket that the recorder made; it may have another user and another environment than the asker.
+fn connect(pid: u32, recorder: u32) -> Result<UnixStream, ControlError> {
+    let paths =
+        folders(user_of(recorder), runtime_folder_of(recorder)).map(|folder| socket_in(&folder, recorder));
+    let mut last = None;
+    for path in paths {
+        match UnixStream::connect(&path).and_then(|stream| answers_for(stream, recorder)) {
+            Ok(stream) => return Ok(stream),
+            Err(source) => last = Some(ControlError::Unreachable { pid, path, source }),
+        }
+    }
+    Err(last.unwrap_or(ControlError::Process(AttachError::NotRecorded { pid })))
+}
+
+/// Anybody may have a socket in the folder that an environment names.
+fn answers_for(stream: UnixStream, recorder: u32) -> io::Result<UnixStream> {
+    match socket_peercred(&stream)?.pid.as_raw_nonzero().get() as u32 == recorder {
+        true => Ok(stream),
+        false => Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            "another process listens there",
+        )),
+    }
+}
+
+fn user_of(process: u32) -> u32 {
+    fs::metadata(format!("/proc/{process}")).map_or(geteuid().as_raw(), |folder| folder.uid())
+}
+
+/// XDG_RUNTIME_DIR, as the process was started with it.
+fn runtime_folder_of(process: u32) -> Option<OsString> {
+    let environment = fs::read(format!("/proc/{process}/environ")).ok()?;
+    let mut variables = environment.split(|byte| *byte == 0);
+    let value = variables.find_map(|variable| variable.strip_prefix(b"XDG_RUNTIME_DIR="))?;
+    Some(OsString::from_vec(value.to_owned()))
 }
 
 fn ask(stream: &mut UnixStream, request: &ControlRequest) -> io::Result<ControlAnswer> {
@@ -93,16 +132,20 @@ fn read_line<T: for<'de> Deserialize<'de>>(stream: &UnixStream) -> io::Result<T>
     Ok(serde_json::from_str(&line)?)
 }
 
-/// Where recorders of this user have their sockets.
-fn folder() -> PathBuf {
-    match std::env::var_os("XDG_RUNTIME_DIR") {
-        Some(folder) if Path::new(&folder).is_absolute() => Path::new(&folder).join("trackway"),
-        _ => PathBuf::from(format!("/tmp/trackway-{}", geteuid().as_raw())),
-    }
+/// Where recorders of a user have their sockets: in the first of these that can be used. `runtime_folder`: that of the
+/// recorder's environment.
+fn folders(user: u32, runtime_folder: Option<OsString>) -> impl Iterator<Item = PathBuf> {
+    let named = runtime_folder
+        .map(PathBuf::from)
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join("trackway"));
+    named
+        .into_iter()
+        .chain([PathBuf::from(format!("/tmp/trackway-{user}"))])
 }
 
-fn socket_path(recorder: u32) -> PathBuf {
-    folder().join(format!("{recorder}.socket"))
+fn socket_in(folder: &Path, recorder: u32) -> PathBuf {
+    folder.join(format!("{recorder}.socket"))
 }
 
 /// Makes the folder, or makes sure that it is the user's own and closed to others.
@@ -142,8 +185,19 @@ impl ControlSocket {
     }
 
     fn open() -> io::Result<Self> {
-        let path = socket_path(std::process::id());
-        prepare_folder(&folder())?;
+        let mut failed = None;
+        for folder in folders(geteuid().as_raw(), std::env::var_os("XDG_RUNTIME_DIR")) {
+            match Self::open_in(&folder) {
+                Ok(socket) => return Ok(socket),
+                Err(error) => failed = Some(error),
+            }
+        }
+        Err(failed.unwrap_or_else(|| io::ErrorKind::NotFound.into()))
+    }
+
+    fn open_in(folder: &Path) -> io::Result<Self> {
+        prepare_folder(folder)?;
+        let path = socket_in(folder, std::process::id());
         match fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {} // of a process that had this number

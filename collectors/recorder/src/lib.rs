@@ -82,7 +82,7 @@ pub use trackway_sampler::{
     Choice as SampleChoice, Pace, PreparedSampler, SamplerError, SamplerOptions, USUAL_RATE, USUAL_WINDOW,
 };
 pub use watching::{
-    attach, measure_clock, now_ns, AttachError, Attachment, RingView, RunningNode, ViewError,
+    attach, measure_clock, now_ns, recorder_of, AttachError, Attachment, RingView, RunningNode, ViewError,
 };
 pub use work::{ChunkCounts, RecorderWork};
 

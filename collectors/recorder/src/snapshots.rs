@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::abi;
 use crate::clock::{self, RecordingClock};
+use crate::control::ControlAnswer;
 use crate::options::{Output, RecordOptions};
 use crate::ring::{Cause, Ring};
 use crate::sink::flight::{numbered, SnapshotBoard, SnapshotRequest};
@@ -126,6 +127,22 @@ impl Snapshots {
             deadline: Instant::now() + PATIENCE,
         });
         Ok(path)
+    }
+
+    /// What has become of one that was asked for.
+    pub fn outcome_of(&self, path: PathBuf) -> ControlAnswer {
+        let done = self.board.done();
+        let is_pending = self
+            .pending
+            .as_ref()
+            .is_some_and(|pending| pending.request.path == path);
+        match done.iter().rev().find(|snapshot| snapshot.path == path) {
+            Some(snapshot) if !is_pending => match &snapshot.written {
+                Ok(_) => ControlAnswer::Done(path.display().to_string()),
+                Err(error) => ControlAnswer::Refused(format!("the snapshot is lost: {error}")),
+            },
+            _ => ControlAnswer::Pending(path),
+        }
     }
 
     /// What is to be written now, if all that can be there is there, and when it was asked for.

@@ -12,6 +12,8 @@ use crate::windows::Schedule;
 
 /// How often it is looked whether threads have handed over what a snapshot is to have.
 const SHORTEST_WAIT: Duration = Duration::from_millis(1);
+/// Bytes of a mark's text. A longer one would be cut off, and nobody would find it by its name.
+const MOST_TEXT: usize = 91;
 
 pub struct Switching<'a> {
     pub schedule: Schedule,
@@ -130,6 +132,10 @@ impl Switching<'_> {
                 ))
             }
             ControlRequest::Snapshot => self.snapshot(scene),
+            ControlRequest::OutcomeOf(path) => match &self.snapshots {
+                Some(snapshots) => snapshots.outcome_of(path),
+                None => ControlAnswer::Refused("this is no flight recorder".to_owned()),
+            },
             ControlRequest::Start if self.schedule.is_full(stored) => ControlAnswer::Refused(format!(
                 "the trace has its greatest size, {stored} bytes (--max-size)"
             )),
@@ -150,6 +156,10 @@ impl Switching<'_> {
             ControlRequest::Mark(text) if text.is_empty() => {
                 ControlAnswer::Refused("a mark needs a text".to_owned())
             }
+            ControlRequest::Mark(text) if text.len() > MOST_TEXT => ControlAnswer::Refused(format!(
+                "a mark has at most {MOST_TEXT} bytes of text; this one has {}",
+                text.len()
+            )),
             ControlRequest::Mark(text) => {
                 ring.mark(&text);
                 ControlAnswer::Done("marked".to_owned())
@@ -172,7 +182,7 @@ impl Switching<'_> {
             "`trackway control` asked for it",
         );
         match asked {
-            Ok(path) => ControlAnswer::Written(path),
+            Ok(path) => ControlAnswer::Pending(path),
             Err(reason) => ControlAnswer::Refused(reason),
         }
     }
@@ -186,9 +196,12 @@ impl Switching<'_> {
             0 => String::new(), // samples
             bytes => format!(" of {bytes} bytes recorded"),
         };
+        let windows = match scene.ring.window_count() {
+            1 => "1 window".to_owned(),
+            count => format!("{count} windows"),
+        };
         format!(
-            "{now}; {} windows so far; {} bytes stored{recorded} in {:.1} s",
-            scene.ring.window_count(),
+            "{now}; {windows} so far; {} bytes stored{recorded} in {:.1} s",
             scene.stored_bytes,
             self.started.elapsed().as_secs_f64()
         )

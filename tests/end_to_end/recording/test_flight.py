@@ -220,8 +220,9 @@ class Flight(unittest.TestCase):
             with self.subTest(how=how):
                 self.assertIn("NOTHING WAS STORED", self.fly(how, 1000, options=options))
 
-    def start(self, *arguments):
-        command = [tools.TRACKWAY, "record", "--flight", f"{LIMIT >> 10}K", "-o", self.output, "--", program(), *arguments]
+    def start(self, *arguments, limit=LIMIT, output=None, options=()):
+        command = [tools.TRACKWAY, "record", "--flight", f"{limit >> 10}K", "-o", output or self.output, *options, "--",
+                   program(), *arguments]
         recorder = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                     text=True)
         self.addCleanup(recorder.communicate)
@@ -249,6 +250,26 @@ class Flight(unittest.TestCase):
         for number, path in enumerate(paths, 1):
             self.assertEqual(os.path.realpath(path), os.path.realpath(f"{self.folder.name}/t-{number}.trackway"))
             self.assertGreater(sum(map(len, accesses_of_streams(path))), 1000)
+
+    def test_control_waits_for_the_new_file(self):
+        """Not for the one that --force replaces."""
+        first = f"{self.folder.name}/t-1.trackway"
+        with open(first, "w") as file:
+            file.write("old")
+        recorder = self.start("nothing", 6_000_000, 2, 1000, limit=64 << 20, options=("-f",))
+        time.sleep(1)
+        written = tools.trackway("control", recorder.pid, "snapshot").stdout.strip()
+        with open(first, "rb") as file:
+            self.assertNotEqual(file.read(3), b"old")
+        self.assertEqual(os.path.realpath(written), os.path.realpath(first))
+
+    def test_control_says_at_once_that_a_disk_is_full(self):
+        recorder = self.start("nothing", 2_000_000, 2, 1000, output="/proc/self/t.trackway")
+        begun = time.monotonic()
+        refused = tools.trackway("control", recorder.pid, "snapshot", check=False)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("the snapshot is lost", refused.stderr)
+        self.assertLess(time.monotonic() - begun, 60)
 
     def test_what_a_thread_did_that_waits_is_there_once(self):
         command = [tools.TRACKWAY, "record", "--flight", "1M", "-o", self.output, "--", program(), "wait", "1000"]

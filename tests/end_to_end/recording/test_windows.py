@@ -2,8 +2,10 @@
 
 import os
 import re
+import shutil
 import signal
 import subprocess
+import tempfile
 import time
 import unittest
 
@@ -198,10 +200,10 @@ class Windows(unittest.TestCase):
 
     # ---- From outside ----
 
-    def start(self, name, *arguments):
+    def start(self, name, *arguments, environment=None):
         recorder = subprocess.Popen([tools.TRACKWAY, "record", "-f", "--paused", "-o", self.trace(name), "--",
                                      program("-O2"), *map(str, arguments)], stdout=subprocess.PIPE,
-                                    stderr=subprocess.PIPE, text=True)
+                                    stderr=subprocess.PIPE, text=True, env={**os.environ, **(environment or {})})
         self.addCleanup(recorder.communicate)
         self.addCleanup(recorder.kill)
         return recorder
@@ -264,6 +266,47 @@ class Windows(unittest.TestCase):
         recorder.send_signal(signal.SIGTERM)
         recorder.communicate(timeout=tools.TIME_LIMIT_S)
         self.assertFalse(os.path.exists(socket))
+
+    def test_control_reaches_recorders_of_another_environment(self):
+        for folder in (f"{self.folder.name}/runtime", f"{self.folder.name}/absent"):
+            with self.subTest(folder=folder):
+                if folder.endswith("runtime"):
+                    os.mkdir(folder, 0o700)
+                recorder = self.start("elsewhere", "loop", 60_000_000, environment={"XDG_RUNTIME_DIR": folder})
+                self.assertIn("not recording", self.until_it_answers(recorder.pid))
+                self.assertEqual(os.path.exists(f"{folder}/trackway/{recorder.pid}.socket"), folder.endswith("runtime"))
+                recorder.send_signal(signal.SIGTERM)
+                _, said = recorder.communicate(timeout=tools.TIME_LIMIT_S)
+                self.assertNotIn("cannot reach", said)
+
+    def test_root_controls_recorders_of_others(self):
+        if os.geteuid() != 0:
+            self.skipTest("takes root")
+        nobody = 65534
+        built = program("-O2")
+        with tempfile.TemporaryDirectory() as folder:
+            os.chown(folder, nobody, nobody)
+            copy = shutil.copy(built, folder)
+            command = [tools.TRACKWAY, "record", "--paused", "-o", f"{folder}/t", "--", copy, "loop", "60000000"]
+            recorder = subprocess.Popen(command, user=nobody, group=nobody, extra_groups=(), stdout=subprocess.DEVNULL,
+                                        stderr=subprocess.PIPE, text=True, env={"PATH": os.environ["PATH"]})
+            self.addCleanup(recorder.communicate)
+            self.addCleanup(recorder.kill)
+            self.until_it_answers(recorder.pid)
+            self.assertEqual(self.control(recorder.pid, "start").stdout, "recording\n")
+            recorder.send_signal(signal.SIGTERM)
+            recorder.communicate(timeout=tools.TIME_LIMIT_S)
+
+    def test_a_mark_has_all_of_its_text_or_none(self):
+        recorder = self.start("marks", "loop", 60_000_000)
+        self.until_it_answers(recorder.pid)
+        self.assertEqual(self.control(recorder.pid, "mark", "ü" * 45 + "x").stdout, "marked\n")
+        refused = self.control(recorder.pid, "mark", "ü" * 46, check=False)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("at most 91 bytes", refused.stderr)
+        recorder.send_signal(signal.SIGTERM)
+        recorder.communicate(timeout=tools.TIME_LIMIT_S)
+        self.assertIn("ü" * 45 + "x", tools.trackway("info", self.trace("marks")).stdout)
 
     # ---- What can't be ----
 
@@ -348,6 +391,18 @@ class Regions(RegionsByHand, unittest.TestCase):
                 self.assertEqual(accesses(trace, "inside")[1], inside)
                 self.assertLess(accesses(trace, "outside")[1], outside)
                 self.assertGreater(tools.verified_accesses(trace), inside)
+
+    def test_threads_that_end_within_a_region_leave_it(self):
+        for level in ("-O0", "-O2"):
+            with self.subTest(level=level), tools.folder() as folder:
+                flags = ("-g", level, "-pthread", f"-I{tools.BUILD}/include")
+                program = tools.compile_traced(f"{folder}/program", [tools.PROGRAMS / "window_exits.c"], *flags)
+                trace = f"{folder}/trace"
+                done = tools.record(trace, program, options=("--only-region", "own"))
+                inside = int(tools.program_output(done).split()[0])
+                self.assertEqual(accesses(trace, "inside")[1], inside)
+                self.assertEqual(accesses(trace, "outside"), (0, 0))
+                self.assertGreaterEqual(tools.verified_accesses(trace), inside)
 
 
 class SlicesByRegion(RegionsByHand, unittest.TestCase):
