@@ -240,7 +240,7 @@ pub struct WindowArguments {
     /// Record while a thread is in a region of interest (TRACKWAY_REGION_BEGIN of trackway.h and the like) of such a
     /// name, such as solve or 'load*'; may be repeated
     #[arg(long = "only-region", value_name = "GLOB", value_parser = parse_region_glob,
-          conflicts_with_all = ["paused", "start_after", "bursts", "binary", "sample", "flight"])]
+          conflicts_with_all = ["paused", "bursts", "binary", "sample", "flight"])]
     pub only_regions: Vec<String>,
 }
 
@@ -274,7 +274,11 @@ fn parse_flight(text: &str) -> Result<Flight, String> {
     for part in text.split(',') {
         match part.ends_with(['K', 'M', 'G']) {
             true => most_bytes = Some(parse_trace_size(part)?),
-            false => longest = Some(humantime::parse_duration(part).map_err(|error| error.to_string())?),
+            false => {
+                longest = Some(humantime::parse_duration(part).map_err(|error| {
+                    format!("{error}; expected a size, such as 512M, a time, such as 30s, or both: 30s,512M")
+                })?)
+            }
         }
     }
     Ok(Flight {
@@ -321,6 +325,9 @@ pub enum StartAfter {
 /// Accesses have a word of their own, since 10M are ten months for `humantime`.
 fn parse_start(text: &str) -> Result<StartAfter, String> {
     let Some(number) = text.strip_suffix("acc") else {
+        if text.ends_with(['K', 'M', 'G']) {
+            return Err(format!("expected a time, such as 5s, or accesses: {text}acc"));
+        }
         let time = humantime::parse_duration(text);
         return time
             .map(StartAfter::Time)

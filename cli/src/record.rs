@@ -109,6 +109,11 @@ fn options(arguments: RecordArguments) -> Result<RecordOptions, Failure> {
             "--start-after: with --sample, --bursts or --discard no accesses are counted: name a time, such as 5s",
         ));
     }
+    if options.windows.start_after_accesses.is_some() && !options.windows.only_regions.is_empty() {
+        return Err(Failure::new(
+            "--start-after: regions can't open windows after so many accesses: name a time, such as 5s",
+        ));
+    }
     options.buffer_count = arguments.buffers;
     options.workers = arguments.workers.unwrap_or(options.workers);
     options.measures = arguments.stats;

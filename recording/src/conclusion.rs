@@ -138,13 +138,23 @@ fn warn_of_losses(summary: &RecordSummary, options: &RecordOptions, is_of_counts
         warn_of_lost_snapshots(snapshots);
     }
     if summary.windows == Some(0) {
-        output::warn(format!(
-            "NO WINDOW WAS OPENED: {program} neither called trackway_start() nor ran long enough, and nobody told the \
-             recorder to start."
-        ));
+        output::warn(no_window(&program, &options.windows.only_regions));
     }
     if summary.interrupted {
         output::warn("recording was interrupted while recorded processes still ran");
+    }
+}
+
+fn no_window(program: &str, regions: &[String]) -> String {
+    match regions.is_empty() {
+        true => format!(
+            "NO WINDOW WAS OPENED: {program} neither called trackway_start() nor ran long enough, and nobody told the \
+             recorder to start."
+        ),
+        false => format!(
+            "NO WINDOW WAS OPENED: no thread of {program} entered a region of interest that matches {} (--only-region).",
+            regions.join(" or ")
+        ),
     }
 }
 

@@ -39,6 +39,9 @@ pub struct StartInfo {
     /// How samples were taken; none if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sampling: Option<SamplingInfo>,
+    /// Recording was off at first: without windows, nothing was recorded.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub begins_unrecorded: bool,
 }
 
 /// A cache of the machine on which the program ran.

@@ -430,7 +430,10 @@ fn described_regions(trace: &Trace, regions: &[u64]) -> String {
 pub fn windows(trace: &Trace) -> Option<String> {
     let windows = trace.windows();
     if windows.is_empty() {
-        return None;
+        return trace
+            .meta()
+            .begins_unrecorded
+            .then(|| "in no window: nothing".into());
     }
     let (begin_ns, end_ns) = trace.span_ns();
     let mut sum = 0;

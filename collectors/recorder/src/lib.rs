@@ -230,7 +230,7 @@ fn record_to(
             },
         };
         // The program, which runs, would take no notice before the recorder counts as alive.
-        if ring.is_session() {
+        if ring.is_session() && options.windows.has_regions_at_first() {
             ring.prepare_regions(&options.windows.globs());
         }
         if ring.is_session() && options.windows.begins_open() {

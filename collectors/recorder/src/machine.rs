@@ -46,6 +46,7 @@ pub fn start_info(
             .map(|event| event.name.to_owned())
             .collect(),
         sampling,
+        begins_unrecorded: !options.windows.begins_open() || options.windows.start_after_accesses.is_some(),
     }
 }
 

@@ -67,7 +67,12 @@ impl WindowOptions {
         !self.paused && self.start_after.is_none() && self.bursts.is_none() && self.only_regions.is_empty()
     }
 
-    /// The globs as the ring has them.
+    /// Whether regions open windows from the program's start on.
+    pub(crate) fn has_regions_at_first(&self) -> bool {
+        !self.only_regions.is_empty() && self.start_after.is_none()
+    }
+
+    /// The globs as the ring has them, each with a line feed.
     pub(crate) fn globs(&self) -> String {
         self.only_regions.iter().map(|glob| format!("{glob}\n")).collect()
     }

@@ -72,7 +72,9 @@ impl Ring {
         let mut ring = Self::over(memory, layout);
         ring.ids().next_segment_id.store(1, Relaxed);
         ring.prepare_windows(options.windows.begins_open());
-        ring.prepare_regions(&options.windows.globs());
+        if options.windows.has_regions_at_first() {
+            ring.prepare_regions(&options.windows.globs());
+        }
         ring.prepare_latencies(options);
         ring.constants = ring.write_header(&new_header(options, &layout));
         Ok(ring)

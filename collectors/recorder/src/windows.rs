@@ -40,7 +40,7 @@ impl Schedule {
         schedule.next = match (options.bursts, options.paused) {
             (_, true) => Next::Nothing,
             _ if options.start_after_accesses.is_some() => Next::Nothing,
-            _ if !options.only_regions.is_empty() => schedule.closing(),
+            _ if options.has_regions_at_first() => schedule.closing(),
             (Some(bursts), _) => Next::Open(schedule.in_period(bursts)),
             (None, _) if options.begins_open() => schedule.closing(),
             (None, _) => Next::Open(first),
@@ -82,7 +82,7 @@ impl Schedule {
             return;
         }
         match self.next {
-            Next::Open(at) if at <= now => self.open(ring, at),
+            Next::Open(at) if at <= now => self.open(ring, at, now),
             Next::Close(at) if at <= now => self.close(ring, now),
             _ => {}
         }
@@ -109,15 +109,21 @@ impl Schedule {
         ring.forget_regions();
     }
 
-    fn open(&mut self, ring: &Ring, at: Instant) {
+    /// `at`: when it was to be opened. A burst that begins late is as long as the others: a short one knows only cold caches.
+    fn open(&mut self, ring: &Ring, at: Instant, now: Instant) {
         if self.end.is_some_and(|end| at >= end) {
             self.finish();
+            return;
+        }
+        if !self.options.only_regions.is_empty() {
+            ring.prepare_regions(&self.options.globs());
+            self.next = self.closing();
             return;
         }
         self.next = match self.options.bursts {
             Some(bursts) => {
                 ring.begin_window(Cause::Burst);
-                Next::Close(at + bursts.length)
+                Next::Close(now + bursts.length)
             }
             None => {
                 ring.begin_window(Cause::Time);
@@ -146,4 +152,32 @@ impl Schedule {
 fn random_below(limit: Duration) -> Duration {
     let random = RandomState::new().hash_one(0);
     limit.mul_f64((random >> 11) as f64 / (1u64 << 53) as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::{Output, RecordOptions};
+
+    #[test]
+    fn a_burst_that_begins_late_is_as_long_as_others() {
+        let bursts = Bursts {
+            length: Duration::from_millis(10),
+            every: Duration::from_secs(1),
+        };
+        let mut options = RecordOptions::new("p", Output::Discard);
+        options.windows.bursts = Some(bursts);
+        let ring = Ring::create(&options).unwrap();
+        let start = Instant::now();
+        let mut schedule = Schedule::begin(&options.windows, start);
+        let late = start + 2 * bursts.every;
+        schedule.poll(&ring, late, 0);
+        assert!(ring.open_window().is_some());
+        assert_eq!(schedule.wait(late), Some(bursts.length));
+        schedule.poll(&ring, late + bursts.length, 0);
+        assert!(ring.open_window().is_none());
+        // In the period after that, none is made up for.
+        let wait = schedule.wait(late + bursts.length).unwrap();
+        assert!(wait < bursts.every, "{wait:?}");
+    }
 }

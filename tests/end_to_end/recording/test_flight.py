@@ -318,7 +318,7 @@ class Flight(unittest.TestCase):
         self.assertIn("a snapshot is lost", done.stderr)
 
     def test_wrong_words(self):
-        for words, expected in ((("--flight", "x"), "--flight"), (("--flight", "0M"), "number of bytes"),
+        for words, expected in ((("--flight", "x"), "--flight"), (("--flight", "512"), "512M"), (("--flight", "0M"), "number of bytes"),
                                 (("--flight", "1M", "--paused"), "cannot be used with"),
                                 (("--flight", "1M", "--discard"), "cannot be used with"),
                                 (("--flight", "1M", "--allocations"), "cannot be used with"),

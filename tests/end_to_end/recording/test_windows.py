@@ -108,6 +108,7 @@ class Windows(unittest.TestCase):
         trace, recorded = self.record("never", "loop", 100, options=("--paused",))
         self.assertIn("NO WINDOW WAS OPENED", recorded.stderr)
         self.assertEqual(tools.verified_accesses(trace), 0)
+        self.assertRegex(tools.trackway("info", trace).stdout, r"recorded +in no window: nothing")
 
     def test_time_decides(self):
         trace, recorded = self.record("timed", "loop", 3_000_000, options=("--start-after", "50ms", "--duration", "50ms"))
@@ -152,7 +153,8 @@ class Windows(unittest.TestCase):
 
     def test_wrong_words_for_the_start(self):
         for words, expected in ((("--start-after", "10Xacc"), "10Macc"), (("--start-after", "0acc"), "10Macc"),
-                                (("--start-after", "soon"), "10Macc"),
+                                (("--start-after", "soon"), "10Macc"), (("--start-after", "10M"), "10Macc"),
+                                (("--start-after", "1Macc", "--only-region", "x"), "name a time"),
                                 (("--start-after", "1Macc", "--discard"), "name a time"),
                                 (("--start-after", "1Macc", "--bursts", "1ms/2ms"), "name a time")):
             with self.subTest(words=words):
@@ -376,7 +378,7 @@ class Regions(RegionsByHand, unittest.TestCase):
         with tools.folder() as folder:
             program, trace = counted.build_c(folder, counting.compile_tracing, "-O2"), f"{folder}/trace"
             done = tools.record(trace, program, options=("--only-region", "nowhere"))
-            self.assertIn("NO WINDOW WAS OPENED", done.stderr)
+            self.assertIn("region of interest that matches nowhere", done.stderr)
             self.assertEqual(accesses(trace, "touched"), (0, 0))
 
     def test_threads_and_processes_that_enter_and_leave(self):
@@ -391,6 +393,17 @@ class Regions(RegionsByHand, unittest.TestCase):
                 self.assertEqual(accesses(trace, "inside")[1], inside)
                 self.assertLess(accesses(trace, "outside")[1], outside)
                 self.assertGreater(tools.verified_accesses(trace), inside)
+
+    def test_regions_from_a_time_on(self):
+        with tools.folder() as folder:
+            flags = ("-g", "-O2", f"-I{tools.BUILD}/include")
+            program = tools.compile_traced(f"{folder}/program", [tools.PROGRAMS / "window_late.c"], *flags)
+            for options, early in ((("--start-after", "750ms"), 0), ((), 16)):
+                done = tools.record(f"{folder}/trace", program, options=("--only-region", "own", *options))
+                self.assertEqual(windows_in(done), 1 + (early > 0))
+                self.assertEqual(accesses(f"{folder}/trace", "early")[1], early)
+                self.assertEqual(accesses(f"{folder}/trace", "late")[1], 16)
+                self.assertGreaterEqual(tools.verified_accesses(f"{folder}/trace"), 16 + early)
 
     def test_threads_that_end_within_a_region_leave_it(self):
         for level in ("-O0", "-O2"):
