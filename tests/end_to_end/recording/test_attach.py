@@ -261,6 +261,12 @@ class Attach(unittest.TestCase):
 
     # ---- What can't be ----
 
+    def test_control_names_the_way_to_a_program_without_a_recorder(self):
+        with self.served() as running:
+            refused = self.control(running.pid, "start")
+            self.assertEqual(refused.returncode, 2)
+            self.assertIn(f"trackway record --pid {running.pid}", refused.stderr)
+
     def test_one_recorder_at_a_time(self):
         with self.served() as running, self.recorder(running.pid, output=self.trace()) as recorder:
             second = self.record(running.pid, "--duration", "1s", check=False)

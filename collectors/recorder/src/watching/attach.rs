@@ -26,7 +26,7 @@ pub enum AttachError {
     NoProcess { pid: u32 },
     #[error(
         "process {pid} is not run by `trackway record`, nor is it a recorder; start the program with `trackway record` \
-         or `trackway top --`"
+         or `trackway top --`, or record one of `trackway cc` that runs: `trackway record --pid {pid}`"
     )]
     NotRecorded { pid: u32 },
     #[error("the recorder of process {pid} has ended: nobody collects what it counts")]
