@@ -105,11 +105,16 @@ fn reuse_of(trace: &Trace, sampling: Option<Sampling>) -> Vec<Table> {
 
 /// The misses of a cache of so many lines, a power of two.
 fn misses(moments: &Table, lines: u64) -> u64 {
+    misses_of(moments, lines, |_| true)
+}
+
+/// The same of some rows.
+fn misses_of(moments: &Table, lines: u64, is_in: impl Fn(usize) -> bool + Copy) -> u64 {
     let larger = moments.columns().filter_map(|column| {
         let from: u64 = column.name().strip_prefix("from_")?.parse().ok()?;
-        (from >= lines).then(|| sum(moments, column.name(), |_| true))
+        (from >= lines).then(|| sum(moments, column.name(), is_in))
     });
-    larger.sum::<u64>() + sum(moments, "cold", |_| true)
+    larger.sum::<u64>() + sum(moments, "cold", is_in)
 }
 
 proptest! {
@@ -128,6 +133,27 @@ proptest! {
                     // Each of the summands is rounded by itself.
                     let rounded = if sampling.is_some() { moments.columns().count() as u64 } else { 0 };
                     prop_assert!(found.abs_diff(expected) <= rounded, "{lines} lines: {found}, {expected}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn distances_of_fields_by_time_make_their_curves(nests in nests()) {
+        let trace = trace_of(&nests);
+        let tables = reuse_of(&trace, None);
+        let (fields, curves) = (find(&tables, "fields"), find(&tables, "group_curves"));
+        let moments = find(&tables, "field_reuse_moments");
+        for row in 0..fields.row_count() {
+            let is_own = |moment: usize| cell(moments, "row", moment) == row as u64;
+            for column in ["accesses", "references"] {
+                prop_assert_eq!(sum(moments, column, is_own), cell(fields, column, row), "{}", column);
+            }
+            let is_of_field = |point: &usize| curves.text("name", *point) == fields.text("field", row);
+            for point in (0..curves.row_count()).filter(is_of_field) {
+                let lines = cell(curves, "cache_lines", point);
+                if lines.is_power_of_two() {
+                    prop_assert_eq!(misses_of(moments, lines, is_own), cell(curves, "misses", point), "{} lines", lines);
                 }
             }
         }

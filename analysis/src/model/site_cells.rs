@@ -5,11 +5,13 @@ use std::hash::Hash;
 
 use trackway_trace::SiteId;
 
+use crate::model::cache::LineHash;
+
 #[derive(Debug)]
 pub(crate) struct SiteCells<K, T> {
     /// For each site its last key, and the cell's place: mostly the next access has the same.
     latest: Vec<Option<(K, u32)>>,
-    places: HashMap<(SiteId, K), u32>,
+    places: HashMap<(SiteId, K), u32, LineHash>,
     cells: Vec<(SiteId, K, T)>,
 }
 
@@ -17,7 +19,7 @@ impl<K, T> Default for SiteCells<K, T> {
     fn default() -> SiteCells<K, T> {
         SiteCells {
             latest: Vec::new(),
-            places: HashMap::new(),
+            places: HashMap::default(),
             cells: Vec::new(),
         }
     }

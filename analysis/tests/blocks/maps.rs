@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use trackway_analysis::cache::Caches;
 use trackway_analysis::map::{Finest, Map, View};
+use trackway_analysis::moments::TimeBins;
 use trackway_analysis::site_counts::Measure;
+use trackway_analysis::Findings;
 use trackway_report::{HeatMap, Table};
 use trackway_trace::Trace;
 
@@ -122,8 +124,76 @@ fn check(trace: &Trace, reference: &Reference, view: View) {
     );
 }
 
+/// Reads and writes by owner, stream and bin of time.
+type Moments = BTreeMap<(String, u64, u64), [u64; 2]>;
+
+fn found_moments(findings: &Findings) -> Moments {
+    let (owners, moments) = (table(findings, "owners"), table(findings, "owner_moments"));
+    let mut found = Moments::new();
+    for row in 0..moments.row_count() {
+        let number = |name| integer(moments, name, row);
+        let owner = text(owners, "name", number("row") as usize).to_owned();
+        let counts = found.entry((owner, number("stream"), number("bin"))).or_default();
+        *counts = [counts[0] + number("reads"), counts[1] + number("writes")];
+    }
+    found
+}
+
+fn expected_moments(reference: &Reference, view: &View, bins: TimeBins) -> Moments {
+    let mut expected = Moments::new();
+    for touch in shown(reference, view) {
+        let bin = bins.nearest(touch.time_ns) as u64;
+        let counts = expected.entry((touch.owner.clone(), touch.stream.into(), bin));
+        counts.or_default()[usize::from(touch.is_write)] += touch.accesses;
+    }
+    expected
+}
+
+/// Accesses by the memory's label.
+fn by_memory(site_owners: &Table, accesses: impl Fn(usize) -> u64) -> BTreeMap<String, u64> {
+    let mut sums = BTreeMap::new();
+    for row in 0..site_owners.row_count() {
+        *sums
+            .entry(text(site_owners, "memory", row).to_owned())
+            .or_default() += accesses(row);
+    }
+    sums
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn owners_by_thread_and_time_are_those_of_the_reference(bytes in proptest::collection::vec(any::<u8>(), 0..4000)) {
+        let trace = scene::trace(&bytes);
+        let reference = Reference::new(&trace);
+        let view = whole(&trace, Measure::Accesses);
+        let times = times(&trace);
+        let bins = TimeBins::new(view.from_ns, view.to_ns, 4);
+        let map = Map::new(&trace, &times, undivided(&trace), view.clone()).with_sites().with_moments(Some(bins));
+        let findings = findings(&map, &trace);
+        let expected = expected_moments(&reference, &view, bins);
+        prop_assert_eq!(found_moments(&findings), expected.clone());
+        let (sites, moments) = (table(&findings, "site_owners"), table(&findings, "site_owner_moments"));
+        let of_row = |row: usize, is_wanted: &dyn Fn(usize) -> bool| -> u64 {
+            let own = (0..moments.row_count()).filter(|moment| integer(moments, "row", *moment) == row as u64);
+            own.filter(|moment| is_wanted(*moment)).map(|moment| integer(moments, "accesses", moment)).sum()
+        };
+        for row in 0..sites.row_count() {
+            prop_assert_eq!(of_row(row, &|_| true), integer(sites, "accesses", row));
+        }
+        // A thread in a part of the time.
+        let is_wanted = |moment| integer(moments, "stream", moment) == 1 && integer(moments, "bin", moment) <= 1;
+        let mut found = by_memory(sites, |row| of_row(row, &is_wanted));
+        found.retain(|_, accesses| *accesses > 0);
+        let mut of_thread = BTreeMap::new();
+        for ((owner, stream, bin), counts) in expected {
+            if stream == 1 && bin <= 1 {
+                *of_thread.entry(owner).or_default() += counts[0] + counts[1];
+            }
+        }
+        prop_assert_eq!(found, of_thread);
+    }
 
     #[test]
     fn cells_are_those_of_the_reference(bytes in proptest::collection::vec(any::<u8>(), 0..4000)) {

@@ -263,7 +263,49 @@ fn check_moments(findings: &trackway_analysis::Findings) {
             let found: u64 = own.iter().map(|moment| integer(moments, column, *moment)).sum();
             assert_eq!(found, integer(whole, column, row), "{column}");
         }
+        let sum = |column| {
+            own.iter()
+                .map(|moment| integer(moments, column, *moment))
+                .sum::<u64>()
+        };
+        // What began and didn't end is live at the end.
+        let live = ["allocations", "ended", "allocated_bytes", "ended_bytes"].map(sum);
+        assert_eq!(live[0] - live[1], integer(whole, "never_released", row));
+        assert_eq!(live[2] - live[3], integer(whole, "never_released_bytes", row));
     }
+}
+
+/// Blocks that ended and their bytes, by site and bin of time.
+type Ends = BTreeMap<(String, u64), (u64, u64)>;
+
+fn found_ends(findings: &trackway_analysis::Findings) -> Ends {
+    let (whole, moments) = (
+        table(findings, "allocations"),
+        table(findings, "allocation_moments"),
+    );
+    let mut ends = Ends::new();
+    for moment in 0..moments.row_count() {
+        let [row, bin, blocks, bytes] =
+            ["row", "bin", "ended", "ended_bytes"].map(|column| integer(moments, column, moment));
+        let place = ["variable", "allocator"].map(|column| text(whole, column, row as usize));
+        let sum = ends.entry((place.join(", "), bin)).or_default();
+        *sum = (sum.0 + blocks, sum.1 + bytes);
+    }
+    ends.retain(|_, (blocks, _)| *blocks > 0);
+    ends
+}
+
+fn expected_ends(reference: &Reference, bins: TimeBins) -> Ends {
+    let mut ends = Ends::new();
+    for block in reference.blocks().filter(|block| !block.inherited) {
+        let Some((_, _, time_ns)) = block.end else {
+            continue;
+        };
+        let key = (SITES[block.site].to_owned(), bins.nearest(time_ns) as u64);
+        let sum = ends.entry(key).or_default();
+        *sum = (sum.0 + 1, sum.1 + block.bytes);
+    }
+    ends
 }
 
 proptest! {
@@ -279,6 +321,8 @@ proptest! {
             .with_moments(Some(TimeBins::new(first_ns, last_ns, 8)));
         let findings = findings(&memory, &trace);
         check_moments(&findings);
+        let bins = TimeBins::new(first_ns, last_ns, 8);
+        prop_assert_eq!(found_ends(&findings), expected_ends(&reference, bins));
         prop_assert_eq!(found(&findings), expected(&reference));
         prop_assert_eq!(found_curve(table(&findings, "memory_over_time")), curve(&reference, &trace));
         prop_assert_eq!(found_lifetimes(table(&findings, "lifetimes")), lifetimes(&reference));

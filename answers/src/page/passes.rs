@@ -445,11 +445,15 @@ impl<'r> Reading<'r> {
     {
         let origins = Arc::new(Origins::of(self.trace, self.threads, self.observer));
         let map = Map::new(self.trace, times, Arc::clone(&origins), self.whole_map(times));
-        let map = if self.is_page() { map.with_sites() } else { map };
+        let bins_of_page = bins.map(|bins| bins.bins);
+        let map = match self.extent {
+            Extent::Page => map.with_sites().with_moments(bins_of_page),
+            Extent::Beside => map,
+        };
         let is_whole = self.trace.slice().is_none() && self.is_page();
         let memory = is_whole.then(|| {
             let memory = Memory::new(self.trace, times, origins, DEFAULT_SHORT_LIFE, self.rows);
-            SeparateFindings::new(memory.with_moments(bins.map(|bins| bins.bins)))
+            SeparateFindings::new(memory.with_moments(bins_of_page))
         });
         let sharing = (self.trace.streams().len() > 1 && self.is_page()).then(|| {
             let line_bytes = line_bytes_of_machine(self.trace).into();

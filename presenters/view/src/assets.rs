@@ -12,7 +12,7 @@ const STYLES: [&str; 6] = [
 ];
 
 /// Each file defines one object that the later ones use; the last one draws the page.
-const SCRIPTS: [&str; 52] = [
+const SCRIPTS: [&str; 58] = [
     include_str!("../assets/script/texts.js"),
     include_str!("../assets/script/names.js"),
     include_str!("../assets/script/numbers.js"),
@@ -29,13 +29,17 @@ const SCRIPTS: [&str; 52] = [
     include_str!("../assets/script/terms.js"),
     include_str!("../assets/script/table_view.js"),
     include_str!("../assets/script/chosen_sums.js"),
+    include_str!("../assets/script/chosen_distances.js"),
     include_str!("../assets/script/layout_sums.js"),
     include_str!("../assets/script/chosen_tables.js"),
     include_str!("../assets/script/chosen_answers.js"),
     include_str!("../assets/script/matrix_chart.js"),
     include_str!("../assets/script/layout_chart.js"),
     include_str!("../assets/script/curve_chart.js"),
+    include_str!("../assets/script/map_levels.js"),
+    include_str!("../assets/script/map_drawing.js"),
     include_str!("../assets/script/map_chart.js"),
+    include_str!("../assets/script/map_pair.js"),
     include_str!("../assets/script/folded_addresses.js"),
     include_str!("../assets/script/spot_drawing.js"),
     include_str!("../assets/script/spot_chart.js"),
@@ -46,6 +50,8 @@ const SCRIPTS: [&str; 52] = [
     include_str!("../assets/script/size_chart.js"),
     include_str!("../assets/script/thread_chart.js"),
     include_str!("../assets/script/step_plot.js"),
+    include_str!("../assets/script/line_choices.js"),
+    include_str!("../assets/script/live_chart.js"),
     include_str!("../assets/script/series_chart.js"),
     include_str!("../assets/script/source_view.js"),
     include_str!("../assets/script/flame_chart.js"),

@@ -15,7 +15,7 @@ use crate::arguments::{ViewArguments, DEFAULT_ROWS};
 use crate::comparison::comparison;
 use crate::first::parts_of_first;
 use crate::page::{Page, PagePart, SourceText};
-use crate::parts::{part, with_curves, with_members, with_resolutions};
+use crate::parts::{part, with_curves, with_live_memory_first, with_members, with_resolutions};
 use crate::sources::{source_texts, FileText};
 use crate::suspects::suspects;
 
@@ -145,7 +145,8 @@ fn parts(reports: Reports, rank_by: &str) -> Vec<PagePart> {
         part("map", "Memory over time", map),
     ]);
     parts.extend(missed.map(|report| part("missed_map", "Misses over time", report)));
-    parts.extend(reports.memory.map(|report| part("memory", "Allocations", report)));
+    let memory = reports.memory.map(with_live_memory_first);
+    parts.extend(memory.map(|report| part("memory", "Allocations", report)));
     parts.push(part("activity", "Threads over time", reports.activity));
     parts
 }

@@ -32,6 +32,14 @@ pub fn with_resolutions(map: Report) -> Report {
     })
 }
 
+/// What was live when comes first, since that is drawn.
+pub fn with_live_memory_first(mut memory: Report) -> Report {
+    memory
+        .tables
+        .sort_by_key(|table| table.name() != "memory_over_time");
+    memory
+}
+
 /// The charts' tables come first; those that they replace are left out.
 fn with_charts(report: Report, replaced: &[&str], charts: impl Fn(&[Table]) -> Vec<Table>) -> Report {
     let mut tables = charts(&report.tables);

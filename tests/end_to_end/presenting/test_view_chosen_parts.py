@@ -2,63 +2,14 @@
 the trace alone. Where verbs begin with empty caches or without owners, the parts are compared from the beginning on."""
 
 import collections
-import json
 
 from ..support import tools
-from ..support.pages.view_pages import OPTIONS, Investigation, objects, page_data, page_of_accounts, shared_page
+from ..support.pages.chosen_pages import ChosenPage, answer, number, rows_of
+from ..support.pages.view_pages import OPTIONS, objects, page_data, page_of_accounts
 from ..support.tools import table
 
 
-def answer(verb, *options, trace=None):
-    return json.loads(tools.trackway(verb, "--json", "-q", *options, trace or shared_page()).stdout)
-
-
-def number(text):
-    return int(text.replace(",", "").removesuffix(" B"))
-
-
-def rows_of(shown, key=0):
-    """{first cell: {head: cell}} of a table."""
-    heads, *rows = shown
-    return {row[key]: dict(zip(heads, row, strict=True)) for row in rows}
-
-
-class ChosenParts(Investigation):
-    def setUp(self):
-        super().setUp()
-        self.trace = shared_page()
-        self.data = page_data(self.trace)
-        self.axis = objects(table(self.data["places"], "moment_axis"))[0]
-
-    def choose(self, part, choice, trace=None):
-        self.open(trace or self.trace, f"#{part}&{choice}")
-        self.browser.evaluate(f"document.querySelectorAll('#{part} details').forEach(found => {{ found.open = true; }})")
-        self.settle()
-
-    def shown(self, part, title):
-        """The table of the part whose caption begins like this; it says that it is of what is chosen."""
-        found = {caption: rows for caption, rows in self.tables(f"#{part}").items() if caption.startswith(title)}
-        captions = [caption for caption in found if caption.endswith(", of the chosen time and threads")]
-        self.assertEqual(len(captions), 1, list(found))
-        return found[captions[0]]
-
-    def border(self, last):
-        """When a bin ends, as an option."""
-        return f"{self.axis['first_ns'] + (last + 1) * self.axis['bin_ns']}ns"
-
-    def last_bin(self, stream=None):
-        """By its end a thread, or all, have done half of what they do."""
-        counts = collections.Counter()
-        for row in objects(table(self.data["places"], "place_moments")):
-            if stream in (row["stream"], None):
-                counts[row["bin"]] += row["accesses"]
-        done = 0
-        for at in sorted(counts):
-            done += counts[at]
-            if 2 * done >= counts.total():
-                return at
-        raise AssertionError("nothing is accessed")
-
+class ChosenParts(ChosenPage):
     def tiles(self):
         cells = zip(self.texts("#overview .tiles dt"), self.texts("#overview .tiles dd strong"), strict=True)
         return dict(cells)
@@ -132,76 +83,6 @@ class ChosenParts(Investigation):
         # A slice cuts at records.
         self.assertAlmostEqual(shown / key["accesses"], 1, delta=0.05)
 
-    def test_allocations_are_those_of_the_chosen_thread(self):
-        moments = objects(table(self.data["memory"], "allocation_moments"))
-        # The first one.
-        stream = moments[0]["stream"]
-        expected = table(answer("memory", "--thread", str(stream), "--top", "0"), "allocations")["rows"]
-        self.choose("part-memory", f"threads={stream}")
-        heads, *rows = self.shown("part-memory", "Allocations")
-        for head, column in (("blocks", "allocations"), ("bytes", "allocated_bytes"), ("never released", "never_released")):
-            shown = sorted(number(row[heads.index(head)]) for row in rows)
-            self.assertEqual(shown, sorted(row[column] for row in expected), column)
-        blocks = sum(row["allocations"] for row in expected)
-        allocated = f"allocated {blocks:,} block{'s' * (blocks != 1)} of {sum(row['allocated_bytes'] for row in expected):,} bytes"
-        self.assertIn(allocated, self.texts("#part-memory .redrawn > p")[0])
-        others = {0, 1, 2, 3, 4} - {row["stream"] for row in moments}
-        self.choose("part-memory", f"threads={','.join(map(str, others))}")
-        self.assertIn("Allocations, of the chosen time and threads: none.", self.texts("#part-memory p"))
-
-    def test_live_memory_is_cut_to_the_chosen_time(self):
-        self.choose("part-memory", "time=3-9")
-        first = self.axis["first_ns"] + 3 * self.axis["bin_ns"]
-        last = self.axis["first_ns"] + 10 * self.axis["bin_ns"]
-        whole = objects(table(self.data["memory"], "memory_over_time"))
-        expected = [row for row in whole if row["from_ns"] < last and row["from_ns"] + row["width_ns"] > first]
-        self.assertLess(0, len(expected))
-        self.assertLess(len(expected), len(whole))
-        self.browser.evaluate("document.querySelectorAll('#part-memory .more').forEach(found => found.click())")
-        heads, *rows = self.shown("part-memory", "Live memory by time")
-        shown = [number(row[heads.index("most bytes")]) for row in rows]
-        self.assertEqual(shown, [row["most_bytes"] for row in expected])
-        self.assertIn(f"at most {max(shown):,} bytes were live at once", self.texts("#part-memory .redrawn > p")[0])
-
-    def curve(self, *options, trace=None):
-        said = answer("reuse", *options, trace=trace)
-        curve = table(said, "miss_ratio_curve")["rows"]
-        return {row["cache_bytes"]: row["miss_ratio"] for row in curve if (row["cache_bytes"] & (row["cache_bytes"] - 1)) == 0}
-
-    def shown_curve(self):
-        heads, *rows = self.shown("part-reuse", "Miss ratio")
-        return {number(row[heads.index("size")]): float(row[heads.index("miss ratio")].strip("<> %")) / 100 for row in rows}
-
-    def test_the_curve_is_that_of_reuse(self):
-        self.choose("part-reuse", "threads=2")
-        expected, shown = self.curve("--thread", "2"), self.shown_curve()
-        self.assertGreater(len(expected), 5)
-        self.assertEqual(shown.keys(), expected.keys())
-        for size, ratio in expected.items():
-            # The table shows tenths of a percent.
-            self.assertAlmostEqual(shown[size], ratio, delta=0.0006, msg=size)
-        # A cache catches half of the reuses if it misses the first references and at most half of the others.
-        cold = min(expected.values())
-        half = min(size for size, ratio in expected.items() if ratio <= cold + (1 - cold) / 2)
-        sentence = self.texts("#part-reuse .redrawn > p")[0]
-        self.assertIn(f"an LRU cache of {half} B catches half of the reuses", sentence)
-        labels = self.texts("#part-reuse svg .curve-label")
-        self.assertEqual(set(labels[0:2]), {"chosen time and threads", "all accesses, whole trace"})
-        self.assertIn("The curves of fields", self.texts("#part-reuse > .whole-note")[0])
-
-    def test_the_curve_of_a_chosen_time_is_that_of_reuse_until_then(self):
-        trace = page_of_accounts()
-        self.data = page_data(*OPTIONS, trace)
-        self.axis = objects(table(self.data["places"], "moment_axis"))[0]
-        last = self.last_bin()
-        expected = self.curve("--to", self.border(last), trace=trace)
-        self.choose("part-reuse", f"time=0-{last}", trace)
-        shown = self.shown_curve()
-        whole = self.curve(trace=trace)
-        self.assertTrue(any(abs(whole[size] - ratio) > 0.005 for size, ratio in expected.items() if size in whole), "time matters")
-        for size in shown.keys() & expected.keys():
-            self.assertAlmostEqual(shown[size], expected[size], delta=0.01, msg=size)
-
     def test_transfers_are_those_to_the_chosen_threads(self):
         said = answer("sharing", "--top", "0")
         taken = [row for row in table(said, "thread_pairs")["rows"] if row["to_stream"] == 2]
@@ -273,3 +154,25 @@ class ChosenParts(Investigation):
         heads, *rows = self.shown("panel-threads", "Threads")
         shown = [[number(row[heads.index(head)]) for head in ("accesses", "L1 misses")] for row in rows]
         self.assertEqual(shown, [[row["accesses"], row["l1_misses"]] for row in expected])
+
+    def test_the_sites_among_the_offenders_are_those_of_report(self):
+        report = tools.report(self.trace, "--thread", "2", "--by", "site", "--top", "0")
+        expected = collections.Counter()
+        for row in table(report, "sites")["rows"]:
+            key = (row["kind"], row["field"], row["file"], str(row["line"]), row["function"])
+            for head, column in (("accesses", "accesses"), ("L1 misses", "l1_misses")):
+                expected[key, head] += row[column]
+        self.open(self.trace, "#misses&threads=2")
+        self.browser.evaluate("document.querySelector('#tab-sites').click()")
+        self.browser.evaluate("document.querySelectorAll('#panel-sites .more').forEach(found => found.click())")
+        heads, *rows = self.shown("panel-sites", "Sites")
+        shown = collections.Counter()
+        for row in rows:
+            cells = dict(zip(heads, row, strict=True))
+            key = (cells["kind"], cells["field"], cells["file"], cells["line"], cells["function"])
+            for head in ("accesses", "L1 misses"):
+                self.assertNotIn((key, head), shown)
+                shown[key, head] = number(cells[head])
+        self.assertGreater(len(rows), 5)
+        self.assertEqual(shown, expected)
+        self.assertIn("sites of the same line, function, field and kind are one row", self.texts("#panel-sites p")[0])

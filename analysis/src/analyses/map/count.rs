@@ -6,6 +6,7 @@ use trackway_trace::{Piece, SiteId};
 
 use super::counting::{part_of, Counting, HIDDEN};
 use crate::model::blocks::{parts_of_lanes, LaneRest};
+use crate::model::moments::Moment;
 use crate::model::site_counts::Measure;
 
 /// Bytes are counted where they lie in pieces of this length.
@@ -37,16 +38,19 @@ impl Counting<'_, '_> {
             if owner != HIDDEN {
                 let row = self.grid.row_at(owner, self.batch.stream, address);
                 self.grid.add(row, bin, self.map.writes[site.index()], 1);
-                self.count_owner(site, owner, 1);
+                self.count_owner(site, owner, bin, 1);
             }
         }
     }
 
     #[inline]
-    fn count_owner(&mut self, site: SiteId, owner: u32, accesses: u64) {
+    fn count_owner(&mut self, site: SiteId, owner: u32, bin: usize, accesses: u64) {
         if let Some(counts) = self.site_owners.as_deref_mut() {
-            let count = counts.at(site, owner);
-            *count = count.saturating_add(accesses);
+            let moment = match self.map.moments {
+                Some(_) => (self.batch.stream, self.map.moment_bin(bin)),
+                None => Moment::default(),
+            };
+            counts.count(site, owner, moment, accesses);
         }
     }
 
@@ -88,7 +92,7 @@ impl Counting<'_, '_> {
                 (_, owner) => {
                     let row = self.grid.row_at(owner, self.batch.stream, rest.address);
                     self.grid.add(row, bin, is_write, count.saturating_mul(weight));
-                    self.count_owner(rest.site, owner, count);
+                    self.count_owner(rest.site, owner, bin, count);
                 }
             }
             rest.pass(count.max(1));

@@ -6,6 +6,7 @@ mod cycles;
 mod grid;
 mod measure;
 mod misses;
+mod owner_moments;
 mod owners;
 mod pyramid;
 mod shard;
@@ -78,6 +79,8 @@ pub struct Map<'t> {
     writes: Vec<bool>,
     local: Vec<bool>,
     with_sites: bool,
+    /// Owners are also counted by thread and these bins of time, which are as wide as one of the map's or wider.
+    moments: Option<TimeBins>,
 }
 
 impl<'t> Map<'t> {
@@ -94,6 +97,7 @@ impl<'t> Map<'t> {
             writes: sites.iter().map(|site| site.kind.writes()).collect(),
             local: local_sites(trace.program()),
             with_sites: false,
+            moments: None,
         }
     }
 
@@ -104,6 +108,18 @@ impl<'t> Map<'t> {
             with_sites: self.measure == Measure::Accesses,
             ..self
         }
+    }
+
+    /// Also counts what is accessed of owners, and by which site, by thread and these bins of time.
+    #[must_use]
+    pub fn with_moments(self, moments: Option<TimeBins>) -> Self {
+        Map { moments, ..self }
+    }
+
+    /// The bin of a moment for a bin of the map; 0 if moments aren't told apart.
+    fn moment_bin(&self, bin: usize) -> u32 {
+        let start_ns = self.bins.start_ns(bin, 0);
+        self.moments.map_or(0, |moments| moments.nearest(start_ns) as u32)
     }
 
     fn shows(&self, kind: OwnerKind) -> bool {

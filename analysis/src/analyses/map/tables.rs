@@ -7,7 +7,7 @@ use trackway_report::{Table, TableBuilder};
 use super::owners::OwnerKind;
 use super::pyramid::{listed, pyramid, Cell, Level};
 use super::shard::MapShard;
-use super::{site_owners, Finest, Map};
+use super::{owner_moments, Finest, Map};
 use crate::model::site_counts::Measure;
 use crate::Findings;
 
@@ -52,8 +52,16 @@ pub(super) fn findings(map: &Map, shard: &MapShard) -> Findings {
         level_table(map, &levels),
         totals(map, shard, total),
     ];
+    if map.moments.is_some() {
+        let listed = owners.iter().take(map.view.top).map(|total| total.owner as u32);
+        tables.push(owner_moments::table(map, shard, listed));
+    }
     let of_sites = shard.site_owners.as_ref();
-    tables.extend(of_sites.map(|counts| site_owners::table(map, &shard.owners, counts)));
+    tables.extend(
+        of_sites
+            .into_iter()
+            .flat_map(|counts| counts.tables(map, &shard.owners)),
+    );
     Findings {
         answer: Some(answer(map, shard, owners.first(), total)),
         tables,

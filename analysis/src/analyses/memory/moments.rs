@@ -11,13 +11,15 @@ use crate::model::moments::{Moment, TimeBins};
 /// Rows that are listed, those of the first sites.
 const MOST_ROWS: usize = 10_000;
 
-/// What a site allocated at a moment.
+/// What a site's blocks did at a moment. Its thread is the one that allocated them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Allocated {
     pub blocks: Amount,
     pub failed: u64,
     /// Those of the blocks that are live at the end of the trace.
     pub never_released: Amount,
+    /// Blocks that ended then, whichever thread released them.
+    pub ended: Amount,
 }
 
 impl Allocated {
@@ -25,6 +27,7 @@ impl Allocated {
         self.blocks.merge(from.blocks);
         self.failed += from.failed;
         self.never_released.merge(from.never_released);
+        self.ended.merge(from.ended);
     }
 }
 
@@ -45,6 +48,12 @@ impl AllocationMoments {
 
     pub fn moment(&self, stream: u32, time_ns: u64) -> Moment {
         (stream, self.bins.nearest(time_ns) as u32)
+    }
+
+    /// A block of that site ends, which was allocated at that moment.
+    pub fn end(&mut self, site: AllocationSiteId, allocated: Moment, time_ns: u64, bytes: u64) {
+        let moment = self.moment(allocated.0, time_ns);
+        self.at(site, moment).ended.add(bytes);
     }
 
     pub fn at(&mut self, site: AllocationSiteId, moment: Moment) -> &mut Allocated {
@@ -72,6 +81,8 @@ impl AllocationMoments {
             .count("failed", |(_, all)| all.failed)
             .count("never_released", |(_, all)| all.never_released.blocks)
             .bytes("never_released_bytes", |(_, all)| all.never_released.bytes)
+            .count("ended", |(_, all)| all.ended.blocks)
+            .bytes("ended_bytes", |(_, all)| all.ended.bytes)
             .build()
     }
 }

@@ -411,6 +411,9 @@ impl Witness<Life> for Ledger {
         site.live.remove(block.bytes);
         self.live.remove(block.bytes);
         self.curve.released(self.time_ns, self.live);
+        if let Some(moments) = &mut self.moments {
+            moments.end(block.site, life.moment, self.time_ns, block.bytes);
+        }
     }
 
     fn fails(&mut self, site: AllocationSiteId) {

@@ -1,9 +1,11 @@
 //! Reuse distances of cache lines, and the miss ratios of LRU caches of all sizes.
 
 mod curve;
+mod group_moments;
 mod groups;
 mod histogram;
 mod moments;
+mod octaves;
 mod owners;
 mod packed;
 mod references;
@@ -57,7 +59,7 @@ pub struct Reuse {
     pub top: usize,
     /// Whether curves have all bins, and there is one for each group. Otherwise they have a row for each power of two.
     pub fine: bool,
-    /// Distances are also counted by thread and these bins of time, each thread by itself.
+    /// Distances, also those of fields, are counted by thread and these bins of time, too, each thread by itself.
     pub moments: Option<MomentBins>,
 }
 
@@ -93,6 +95,9 @@ impl Analysis for Reuse {
 
     fn take_program(&self, shard: &mut ReuseShard, program: &Program) {
         shard.take_program(program);
+        if self.groupings.contains(&ReuseGrouping::Field) {
+            shard.follow_fields(program);
+        }
     }
 
     fn take_batch(&self, shard: &mut ReuseShard, batch: &Batch) {

@@ -15,6 +15,7 @@ use super::stack::LruStack;
 use super::{Reference, Reuse, ReuseGrouping};
 use crate::model::blocks::{OriginCursor, Origins};
 use crate::model::cache::LineChanges;
+use crate::model::site_counts::group::field_key;
 
 /// Addresses of programs have no more.
 const ADDRESS_BITS: u32 = 47;
@@ -138,6 +139,14 @@ impl ReuseShard {
         self.counting.sites.resize(program.sites.len());
         if let Some(allocations) = &mut self.counting.allocations {
             allocations.references.resize(allocations.origins.count() + 1);
+        }
+    }
+
+    /// Distances by thread and time are told apart by field.
+    pub(super) fn follow_fields(&mut self, program: &Program) {
+        if let Some(moments) = &mut self.counting.moments {
+            let keys = program.sites.iter().map(|site| field_key(program, site));
+            moments.by_group.set_groups(keys);
         }
     }
 
@@ -416,6 +425,9 @@ impl Counting {
     fn access<D: Distances>(&mut self, stack: &mut D, site: SiteId, address: u64, length: u64, times: u64) {
         let site = site.index();
         self.sites.count_access(site, length, times);
+        if let Some(moments) = &mut self.moments {
+            moments.count_access(site, times);
+        }
         let mut owner = 0;
         if let Some(allocations) = &mut self.allocations {
             let process = self.process_bits << self.line_bits;
@@ -445,7 +457,7 @@ impl Counting {
             allocations.references.count_reference(owner, times);
         }
         if let Some(moments) = &mut self.moments {
-            moments.count_reference(times);
+            moments.count_reference(site, times);
         }
         if line == self.latest {
             return;
@@ -457,7 +469,7 @@ impl Counting {
                 allocations.references.enter(owner, &found, times);
             }
             if let Some(moments) = &mut self.moments {
-                moments.enter(&found, times);
+                moments.enter(site, &found, times);
             }
             if let Some(part) = self.parts.get_mut(found.part) {
                 part.add(found.distance, found.weight * times as f64);

@@ -39,6 +39,9 @@ pub(super) fn findings(reuse: &Reuse, shard: &ReuseShard, trace: &Trace) -> Find
     for grouping in &reuse.groupings {
         let (groups, count) = groups(*grouping, reuse, shard, trace);
         tables.push(group_table(*grouping, reuse, &groups, count, trace));
+        if *grouping == ReuseGrouping::Field {
+            tables.extend(field_moments(shard, &groups));
+        }
         curves.extend(points(*grouping, reuse.fine, groups));
     }
     if reuse.fine {
@@ -51,6 +54,14 @@ pub(super) fn findings(reuse: &Reuse, shard: &ReuseShard, trace: &Trace) -> Find
         answer: Some(answer(reuse, &all)),
         tables,
     }
+}
+
+/// Distances of the fields that have a row, by thread and time, if asked for.
+fn field_moments(shard: &ReuseShard, fields: &[Group]) -> Option<Table> {
+    let sites: Vec<usize> = fields.iter().map(|field| field.member).collect();
+    let title = "Reuse distances of fields by thread and time, in lines";
+    let by_field = &shard.moments()?.by_group;
+    by_field.table("field_reuse_moments", title, &sites)
 }
 
 fn reads_and_writes(shard: &ReuseShard, program: &Program) -> (Count, Count) {

@@ -4,8 +4,10 @@ mod bins;
 mod chunk_times;
 mod clock;
 mod cursor;
+mod room;
 
 pub use bins::TimeBins;
 pub use chunk_times::{ChunkTimes, Span};
 pub use clock::{Clock, Position};
 pub use cursor::{Moment, MomentBins, MomentCursor};
+pub(crate) use room::rows_with_room;

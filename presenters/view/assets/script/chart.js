@@ -33,6 +33,17 @@ const Chart = (() => {
   };
 
   /**
+   * The same of bytes, which are round as multiples of a power of two.
+   * @type {(first: number, last: number, count: number) => number[]}
+   */
+  const byteTicks = (first, last, count) => {
+    const step = 2 ** Math.max(0, Math.ceil(Math.log2((last - first) / count || 1)));
+    const values = [];
+    for (let value = Math.ceil(first / step) * step; value <= last; value += step) values.push(value);
+    return values;
+  };
+
+  /**
    * The titles of the axes: what they measure, and in what unit.
    * @type {(texts: [text: string, x: number, y: number, turned?: boolean][]) => Child[]}
    */
@@ -124,5 +135,5 @@ const Chart = (() => {
       content,
     );
 
-  return { figure, scrolled, ticks, axisTitles, readout, onArrows, onZoomKeys, clamp, more, section };
+  return { figure, scrolled, ticks, byteTicks, axisTitles, readout, onArrows, onZoomKeys, clamp, more, section };
 })();

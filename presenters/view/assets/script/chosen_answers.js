@@ -12,26 +12,24 @@ const ChosenAnswers = (() => {
 
   /** How large caches must be, at powers of two. @type {() => string | null} */
   const reuse = () => {
-    const found = CurveChart.chosenDistances();
+    const found = ChosenDistances.all();
     if (!found) return null;
-    const { lineBytes, references, cold, distances } = found;
-    const reused = references - cold;
-    if (reused <= 0) return 'No cache line was accessed twice in the chosen time and threads';
-    const further = distances.reduce((sum, [, count]) => sum + count, 0);
-    // The smallest cache that catches so much: of one line, what is left by greater distances.
-    /** @type {(share: number) => string} */
-    const size = (share) => {
-      let missing = reused * share - (reused - further);
-      let lines = 1;
-      for (const [from, count] of distances) {
-        if (missing <= 0) break;
-        missing -= count;
-        lines = 2 * from;
-      }
-      return Numbers.bytes(lines * lineBytes);
-    };
-    const first = Numbers.percent(cold / references);
-    return `For the chosen time and threads, an LRU cache of ${size(0.5)} catches half of the reuses, one of ${size(0.9)} 90 %; ${first} of the references are the first of their line`;
+    const [half, most] = [0.5, 0.9].map((share) => ChosenDistances.quantile(found, share));
+    if (half === null || most === null) return 'No cache line was accessed twice in the chosen time and threads';
+    // Of one line, or twice the power of two from which the distances go on.
+    /** @type {(from: number) => string} */
+    const size = (from) => Numbers.bytes(Math.max(2 * from, 1) * ChosenDistances.lineBytes);
+    const first = Numbers.percent(found.cold / found.references);
+    return `For the chosen time and threads, an LRU cache of ${size(half)} catches half of the reuses, one of ${size(most)} 90 %; ${first} of the references are the first of their line`;
+  };
+
+  /** The memory that was accessed most. @type {() => string | null} */
+  const map = () => {
+    const owners = Data.table('map', 'owners');
+    if (!owners || !Data.table('map', 'owner_moments')) return null;
+    const [first] = ChosenTables.of('map', owners).objects();
+    if (!first) return null;
+    return `In the chosen time, ${first.name} has ${Numbers.percent(Number(first.share))} of the accesses of the chosen threads`;
   };
 
   /** @type {() => string | null} */
@@ -55,7 +53,7 @@ const ChosenAnswers = (() => {
   };
 
   /** @type {Record<string, () => string | null>} */
-  const ANSWERS = { layout, reuse, memory, sharing };
+  const ANSWERS = { layout, reuse, map, memory, sharing };
 
   /**
    * The part's sentence; while something is chosen, that of the choice. One of the whole trace says so.

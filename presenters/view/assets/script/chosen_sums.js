@@ -25,8 +25,28 @@ const ChosenSums = (() => {
   /** Whether rows are missing for which the page has no room. @type {(table: { rows: Cell[][], totalRows: number }) => boolean} */
   const isCut = ({ rows, totalRows }) => rows.length < totalRows;
 
+  /**
+   * How many keys, numbered from 0, a table has that lists a key with all of its rows or with none.
+   * @type {(table: { columns: Column[], rows: Cell[][], totalRows: number }, key?: string) => number}
+   */
+  const keysWithRoom = (table, key = 'row') => {
+    if (!isCut(table)) return Number.POSITIVE_INFINITY;
+    const at = table.columns.findIndex(({ name }) => name === key);
+    return table.rows.reduce((most, row) => Math.max(most, Number(row[at]) + 1), 0);
+  };
+
+  /**
+   * How many threads have chosen rows, by the number of the row that they belong to.
+   * @type {(table: Table<{ row: number, stream: number, bin: number }>) => Map<number, number>}
+   */
+  const threadsByRow = (table) => {
+    const chosen = table.objects().filter(({ stream, bin }) => Chosen.holds(stream, bin));
+    const streams = [...Data.grouped(chosen, ({ row }) => String(row))].map(([row, of]) => [Number(row), new Set(of.map(({ stream }) => stream)).size]);
+    return new Map(/** @type {[number, number][]} */ (streams));
+  };
+
   /** Tables that sums are made from aren't shown by themselves. @type {(table: { name: string }) => boolean} */
   const isSource = ({ name }) => name.endsWith('_moments');
 
-  return { by, isCut, isSource };
+  return { by, isCut, isSource, keysWithRoom, threadsByRow };
 })();

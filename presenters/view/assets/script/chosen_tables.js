@@ -120,12 +120,33 @@ const ChosenTables = (() => {
       }),
     );
 
+  /** @type {Maker} */
+  const reuseOfFields = (table) => {
+    const rows = ChosenDistances.fieldRows(table);
+    return rows && ranked(table, rows, (row) => Number(row.accesses));
+  };
+
+  /** The accessed memory, by owner; what was touched of it isn't known for a part of the time. @type {Maker} */
+  const owners = (table) => {
+    const moments = Data.table('map', 'owner_moments');
+    if (!moments) return null;
+    const [sums, threads] = [ChosenSums.by(moments, ['row']), ChosenSums.threadsByRow(moments)];
+    const listed = [...sums.values()].reduce((sum, { reads, writes }) => sum + reads + writes, 0);
+    const whole = Math.max(listed, Places.accesses());
+    const rows = table.objects().flatMap((row, number) => {
+      const own = sums.get(String(number));
+      return own ? [{ ...row, ...own, share: ratio(own.reads + own.writes, whole), threads: threads.get(number) ?? 0 }] : [];
+    });
+    return ranked(table, rows, (row) => Number(row.reads) + Number(row.writes)).without(['touched_bytes', 'first_us', 'last_us']);
+  };
+
   /** By part and table. @type {Record<string, Record<string, Maker>>} */
   const MAKERS = {
     layout: { structures },
     memory: { allocations, memory_over_time: overTime },
     sharing: { fields: listed('field_moments'), lines: listed('line_moments'), thread_pairs: pairs, shared_lines: sharedLines },
-    map: { map_cells: cells },
+    map: { map_cells: cells, owners },
+    reuse: { fields: reuseOfFields },
     activity: { activity, gaps },
   };
 

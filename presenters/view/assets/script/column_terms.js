@@ -114,6 +114,7 @@ const ColumnTerms = (() => {
     ['accessed_bytes', 'Bytes of accesses to such blocks, each time anew.'],
     ['accesses_per_byte', 'Accesses ÷ allocated bytes.'],
     ['from_accesses to_accesses', 'How many accesses of all threads the blocks lived, from and to.'],
+    ['live_bytes', 'Bytes of blocks that are live at the end of that part of time.'],
     ['most_blocks most_bytes', 'The most that was live at once in that part of time.'],
     ['touched_bytes', 'Bytes of the granules that were touched, of at least 64 bytes each.'],
     ['first_us last_us', 'Time since the recording began at which it was first, and last, seen.'],

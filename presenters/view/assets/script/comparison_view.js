@@ -2,7 +2,7 @@
 const ComparisonView = (() => {
   const maps = () => {
     const pair = Comparison.pair('map');
-    const drawn = pair && MapChart.createPair(...pair);
+    const drawn = pair && MapPair.create(...pair);
     if (!drawn) return null;
     const [first, second] = drawn;
     return [

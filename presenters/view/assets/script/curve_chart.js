@@ -5,7 +5,7 @@
  */
 const CurveChart = (() => {
   /** @typedef {{ size_bytes: number, miss_ratio: number }} Point */
-  /** @typedef {{ name: string, points: Point[], style: string, shown: boolean }} Curve */
+  /** @typedef {{ name: string, points: Point[], style: string, shown: boolean, chosen?: boolean }} Curve */
   /** @typedef {ReturnType<typeof scales>} Scale */
 
   const COLUMNS = ['group', 'size_bytes', 'miss_ratio'];
@@ -156,24 +156,37 @@ const CurveChart = (() => {
     );
 
   /**
-   * A figure; none without a point. That of a part has a curve of what is chosen, too.
-   * @type {(table: Table<CurvePoint>, part?: Part) => Child}
+   * A figure; none without a point.
+   * @type {(table: Table<CurvePoint>) => Child}
    */
-  const create = (table, part) => {
+  const create = (table) => {
     const whole = curves(table, false);
-    if (whole.length === 0) return null;
-    return part ? Chosen.redrawn(() => ofChoice(table, whole)) : figure(table, whole, [table]);
+    return whole.length > 0 ? Chosen.redrawn(() => ofChoice(table, whole)) : null;
   };
 
-  /** The curves; while something is chosen, that of the choice beside them. @type {(table: Table<CurvePoint>, whole: Curve[]) => Child} */
+  /** The curves; while something is chosen, those of the choice. @type {(table: Table<CurvePoint>, whole: Curve[]) => Child} */
   const ofChoice = (table, whole) => {
     if (Chosen.isAll()) return figure(table, whole, [table]);
-    const chosen = chosenCurve();
-    const tableOfWhole = table.withTitle(`${table.title}, of the whole trace`);
-    const others = whole.map(asWhole);
-    return chosen
-      ? figure(table, [chosen, ...others], [chosenTable(table, chosen), tableOfWhole])
-      : [chosenDistances() ? ChosenBar.emptyNote() : null, figure(table, others, [tableOfWhole])];
+    const all = chosenCurve(CHOSEN, ChosenDistances.all());
+    const [wholeOfAll, ...wholeOfFields] = whole;
+    const fields = wholeOfFields.flatMap((field) => ofChosenField(field));
+    const shown = styled([...all, asWhole(wholeOfAll), ...fields]);
+    return [
+      all.length === 0 && ChosenDistances.all() ? ChosenBar.emptyNote() : null,
+      figure(table, shown, [...chosenTables(table, shown), table.withTitle(`${table.title}, of the whole trace`)]),
+    ];
+  };
+
+  /**
+   * The curve of a field, beside that of all accesses; while something is chosen, that of the choice, too.
+   * @type {(table: Table<CurvePoint>, name: string) => Child}
+   */
+  const createOfField = (table, name) => {
+    const whole = curves(table, false);
+    if (Chosen.isAll()) return figure(table, whole, [table]);
+    const chosen = chosenCurve(`${Texts.visible(name)}, ${CHOSEN}`, ChosenDistances.ofField(Texts.visible(name)));
+    const shown = styled([...chosen, ...whole.map(asWhole)]);
+    return figure(table, shown, [...chosenTables(table, shown), table.withTitle(`${table.title}, of the whole trace`)]);
   };
 
   /** @type {(table: Table<CurvePoint>, all: Curve[], tables: Table<CurvePoint>[]) => HTMLElement} */
@@ -186,53 +199,43 @@ const CurveChart = (() => {
     return Chart.figure(Dom.element('div', {}, content), caption, /** @type {Table[]} */ (/** @type {unknown} */ (tables)));
   };
 
-  /** Beside the curve of what is chosen; the first one is shown with it. @type {(curve: Curve, index: number) => Curve} */
-  const asWhole = (curve, index) => ({ ...curve, name: `${curve.name}, whole trace`, style: `curve-${(index + 1) % STYLES}`, shown: index === 0 });
-
-  /** @type {(table: Table<CurvePoint>, curve: Curve) => Table<CurvePoint>} */
-  const chosenTable = (table, { name, points }) => {
-    const rows = points.map(({ size_bytes: size, miss_ratio: ratio }) => [name, size, ratio]);
-    return table.withRows(rows).withTitle(ChosenTables.titled(table.title, 'the chosen time and threads'));
-  };
-
-  /**
-   * References of what is chosen by their distance: pairs of a power of two, in lines, and those from there to its double. Null if
-   * that isn't known, or nothing is chosen.
-   */
-  const chosenDistances = () => {
-    const moments = Data.table('reuse', 'reuse_moments');
-    const lineBytes = Data.record('reuse', 'reuse').line_bytes;
-    if (Chosen.isAll() || !moments || !lineBytes) return null;
-    const sums = ChosenSums.by(moments, []).get('') ?? {};
-    const distances = moments.columns.flatMap(({ name }) => {
-      const from = name.startsWith('from_') ? Number(name.slice('from_'.length)) : 0;
-      return from > 0 ? [/** @type {[number, number]} */ ([from, sums[name] ?? 0])] : [];
-    });
-    return { lineBytes, references: sums.references ?? 0, cold: sums.cold ?? 0, distances };
-  };
-
-  /** The curve of what is chosen; null if that isn't known, or holds nothing. @type {() => Curve | null} */
-  const chosenCurve = () => {
-    const found = chosenDistances();
-    if (!found || found.references === 0) return null;
-    const { lineBytes, references, cold, distances } = found;
-    const sizes = distances.map(([from]) => from);
-    // A reference misses if its distance is not less than the lines of the cache.
-    const points = [...sizes, 2 * (sizes[sizes.length - 1] ?? 0.5)].map((lines) => {
-      const missed = distances.filter(([from]) => from >= lines).reduce((sum, [, count]) => sum + count, cold);
-      return { size_bytes: lines * lineBytes, miss_ratio: Math.min(missed / references, 1) };
-    });
-    return { name: CHOSEN, points, style: 'curve-0', shown: true };
-  };
-
   const CHOSEN = 'chosen time and threads';
+
+  /** @type {(curve: Curve) => Curve} */
+  const asWhole = (curve) => ({ ...curve, name: `${curve.name}, whole trace` });
+
+  /** Curves in their order, of which the first ones are shown. @type {(all: Curve[]) => Curve[]} */
+  const styled = (all) => all.slice(0, MAX_CURVES).map((curve, index) => ({ ...curve, style: styleOf(index, false), shown: index < FIRST_CURVES }));
+
+  /** None if that isn't known, or holds nothing. @type {(name: string, found: ReturnType<typeof ChosenDistances.all>) => Curve[]} */
+  const chosenCurve = (name, found) => (found && found.references > 0 ? [{ name, points: ChosenDistances.curve(found), style: '', shown: true, chosen: true }] : []);
+
+  /** Its curve in the choice, if it has references there; that of the whole trace if that isn't known. @type {(whole: Curve) => Curve[]} */
+  const ofChosenField = (whole) => {
+    const found = ChosenDistances.ofField(whole.name);
+    return found ? chosenCurve(whole.name, found) : [asWhole(whole)];
+  };
+
+  /** The curves of the choice. @type {(table: Table<CurvePoint>, all: Curve[]) => Table<CurvePoint>[]} */
+  const chosenTables = (table, all) => {
+    const rows = all.filter(({ chosen }) => chosen).flatMap(({ name, points }) => points.map(({ size_bytes: size, miss_ratio: ratio }) => [name, size, ratio]));
+    return rows.length > 0 ? [table.withRows(rows).withTitle(ChosenTables.titled(table.title, CHOSEN_TITLE))] : [];
+  };
+
+  const CHOSEN_TITLE = `the ${CHOSEN}`;
 
   /** What it shows of the chosen time and threads. */
   const remark = () => {
     const moments = Data.table('reuse', 'reuse_moments');
     if (!moments) return 'This part shows the whole trace, whatever time and threads are chosen.';
-    const lack = ChosenSums.isCut(moments) ? ' It lacks the threads and times with the fewest accesses.' : '';
-    return `The curve of the chosen time and threads is summed anew, at powers of two.${lack} What a thread accessed before that time counts as seen; a slice begins with nothing. The curves of fields and the tables are of the whole trace.`;
+    const lack = ChosenSums.isCut(moments) ? ' The curve of all accesses lacks the threads and times with the fewest.' : '';
+    return `Curves and fields are of the chosen time and threads. ${ChosenDistances.remark()}${lack} What a thread accessed before that time counts as seen; a slice begins with nothing. Other tables are of the whole trace.`;
+  };
+
+  /** The same of the curve of one field. @type {(name: string) => string} */
+  const fieldRemark = (name) => {
+    if (!ChosenDistances.ofField(Texts.visible(name))) return 'The curves are of the whole trace: the page has no times of this field.';
+    return 'The curve of the chosen time and threads is summed anew, at powers of two. What a thread accessed before that time counts as seen; a slice begins with nothing.';
   };
 
   /** Curves of two traces by turns, one of each for every group. @type {(table: Table<CurvePoint>) => Child} */
@@ -241,5 +244,5 @@ const CurveChart = (() => {
     return all.length > 0 ? figure(table, all, [table]) : null;
   };
 
-  return { COLUMNS, create, createPaired, remark, chosenDistances };
+  return { COLUMNS, create, createPaired, createOfField, remark, fieldRemark };
 })();

@@ -110,19 +110,45 @@ const Entity = (() => {
     return counts.length > 1 ? TimeBars.create(counts.slice(0, MOST_BARS), Places.measures[measure].title) : null;
   };
 
+  const owners = Data.table('map', 'site_owners');
+  const ownerMoments = Data.table('map', 'site_owner_moments');
+  /** Rows after that many have no room for their times. */
+  const ownersWithRoom = ownerMoments ? ChosenSums.keysWithRoom(ownerMoments) : 0;
+  const isMemoryChosen = () => !Chosen.isAll() && ownersWithRoom > 0;
+
+  /** Rows of memory that was accessed by that name, with their numbers. @type {(kind: string, name: string) => [number, SiteOwner][]} */
+  const ownersOf = (kind, name) =>
+    [...(owners?.objects() ?? []).entries()].filter(([, row]) => /** @type {Cells} */ (row)[kind] === name);
+
   /** Names of the memory that was accessed by that name, the most accessed first. @type {(kind: string, name: string) => [string, string, number][]} */
   const memoryOf = (kind, name) => {
-    const table = Data.part('map')?.tables.find((candidate) => candidate.name === 'site_owners');
+    const chosen = isMemoryChosen() && ownerMoments ? ChosenSums.by(ownerMoments, ['row']) : null;
     /** @type {Map<string, [string, string, number]>} */
     const sums = new Map();
-    for (const row of table?.has(kind) ? table.rows : []) {
-      if (!table || table.value(row, kind) !== name) continue;
-      const [memory, what] = [String(table.value(row, 'memory')), String(table.value(row, 'kind'))];
-      const sum = sums.get(memory) ?? [memory, what, 0];
-      sum[2] += Number(table.value(row, 'accesses'));
-      sums.set(memory, sum);
+    for (const [number, row] of ownersOf(kind, name)) {
+      const sum = sums.get(row.memory) ?? [row.memory, row.kind, 0];
+      sum[2] += chosen ? (chosen.get(String(number))?.accesses ?? 0) : row.accesses;
+      if (sum[2] > 0) sums.set(row.memory, sum);
     }
     return [...sums.values()].sort((a, b) => b[2] - a[2]);
+  };
+
+  /** What the memory shows of the chosen time and threads. @type {(kind: string, name: string) => string} */
+  const memoryRemark = (kind, name) => {
+    if (!isMemoryChosen()) return 'This part shows the whole trace, whatever time and threads are chosen.';
+    const rows = ownersOf(kind, name);
+    /** @type {(of: [number, SiteOwner][]) => number} */
+    const accesses = (of) => of.reduce((sum, [, row]) => sum + row.accesses, 0);
+    const left = accesses(rows.filter(([number]) => number >= ownersWithRoom));
+    const lack = left > 0 ? ` It lacks ${Numbers.percent(left / accesses(rows))} of the accesses by that name in the whole trace: the page has no room for their times.` : '';
+    return `The memory is that of the chosen time and threads.${lack}`;
+  };
+
+  /** None if nothing by that name is known. @type {(kind: string, name: string, memory: [string, string, number][]) => Child} */
+  const memoryBlock = (kind, name, memory) => {
+    if (ownersOf(kind, name).length === 0) return null;
+    const found = memory.length > 0 ? [memoryTable(memory), onMap(memory)] : ChosenBar.emptyNote(' by that name to known memory');
+    return block('Memory and allocation sites', [ChosenBar.note(() => memoryRemark(kind, name), 'map'), found]);
   };
 
   /** @type {(memory: [string, string, number][]) => HTMLElement} */
@@ -151,7 +177,7 @@ const Entity = (() => {
       return Dom.element('p', { class: 'status' }, 'The page holds the curves of the fields with most accesses; this is none of them. ', ask('reuse', '--by field'));
     }
     const raw = { name: 'curves', title: 'Miss ratio by cache size', layout: /** @type {const} */ ('rows'), columns: table.columns };
-    return CurveChart.create(/** @type {Table<CurvePoint>} */ (/** @type {unknown} */ (new Data.Table({ ...raw, rows, row_count: rows.length }))));
+    return CurveChart.createOfField(/** @type {Table<CurvePoint>} */ (/** @type {unknown} */ (new Data.Table({ ...raw, rows, row_count: rows.length }))), name);
   };
 
   /** @type {(verb: string, options: string) => HTMLElement} */
@@ -200,8 +226,8 @@ const Entity = (() => {
       }),
       threadTable(places),
       block('Paths of calls', FlameChart.create(places)),
-      memory.length > 0 ? block('Memory and allocation sites', [ChosenBar.wholeNote('map'), memoryTable(memory), onMap(memory)]) : null,
-      kind === 'field' || kind === 'variable' ? block('Reuse', [ChosenBar.wholeNote(), curve(name)]) : null,
+      memoryBlock(kind, name, memory),
+      kind === 'field' || kind === 'variable' ? block('Reuse', [ChosenBar.note(() => CurveChart.fieldRemark(name), 'reuse --by field'), curve(name)]) : null,
     ];
   };
 

@@ -68,6 +68,26 @@ const Offenders = (() => {
     return table.withRows(rows).withTitle(ChosenTables.titled(table.title, 'the chosen time and threads'));
   };
 
+  const SITE_KEYS = /** @type {const} */ (['kind', 'field', 'file', 'line', 'function']);
+
+  /** Sites of the chosen time and threads. Those whose places have the same names are one row. @type {(table: Table, own: number) => Table} */
+  const sites = (table, own) => {
+    const groups = Data.grouped(Places.all, ({ keys }) => JSON.stringify(SITE_KEYS.map((key) => keys[key])));
+    const counted = [...groups.values()].map((places) => ({ first: places[0], counts: Places.sum(places) })).filter(({ counts }) => counts[0] > 0);
+    const rows = counted.sort((a, b) => b.counts[Places.ranking] - a.counts[Places.ranking] || b.counts[0] - a.counts[0]).map(({ first, counts }) => {
+      /** @type {Cells} */
+      const row = { ...first.keys, file: first.file, line: first.line, share: own > 0 ? counts[Places.ranking] / own : null };
+      Places.measures.forEach(({ name }, position) => {
+        row[name] = counts[position];
+      });
+      return table.columns.map(({ name }) => row[name] ?? null);
+    });
+    return table.withRows(rows).without(['site', 'column']).withTitle(ChosenTables.titled(table.title, 'the chosen time and threads'));
+  };
+
+  /** What tells the rows apart. */
+  const siteNote = () => Dom.element('p', { class: 'whole-note' }, 'Of the chosen time and threads, sites of the same line, function, field and kind are one row.');
+
   /**
    * The table, or its sums of the chosen time and threads.
    * @type {(table: Table) => Child}
@@ -75,11 +95,10 @@ const Offenders = (() => {
   const content = (table) => {
     const key = KEYS[table.name];
     if (Chosen.isAll() || Places.all.length === 0) return TableView.create(table);
-    const isThreads = table.name === 'threads';
-    if (!key && !isThreads) return [ChosenBar.wholeNote(), TableView.create(table)];
     if (Places.isNothing()) return ChosenBar.emptyNote();
     const own = Places.sum(Places.all)[Places.ranking];
-    if (!key) return TableView.create(threads(table, own));
+    if (table.name === 'threads') return TableView.create(threads(table, own));
+    if (table.name === 'sites') return [siteNote(), TableView.create(sites(table, own))];
     return TableView.create(Entity.asTable(key, `${table.title.split(',')[0]}, of the chosen time and threads`, Places.grouped(key), own));
   };
 

@@ -5,6 +5,7 @@ const PartView = (() => {
     LayoutChart,
     CurveChart,
     MapChart,
+    LiveChart,
     SpotChart,
     SeriesChart,
     RegionChart,

@@ -105,6 +105,12 @@ const Places = (() => {
     return total;
   };
 
+  /** All accesses of the selection. @type {() => number} */
+  const accesses = () => {
+    const position = measures.findIndex(({ name }) => name === 'accesses');
+    return sum(all)[position] ?? 0;
+  };
+
   /** Whether the chosen time and threads hold no access at all. */
   const isNothing = () => all.length > 0 && sum(all).every((count) => count === 0);
 
@@ -157,5 +163,5 @@ const Places = (() => {
   /** All threads with a place, in order. */
   const streams = [...new Set((moments?.rows ?? []).map((row) => Number(row[1])))].sort((a, b) => a - b);
 
-  return { measures, ranking, all, by, has, isKey, sum, isNothing, grouped, overTime, isCut, streams, zero, add, countsOf };
+  return { measures, ranking, all, by, has, isKey, sum, accesses, isNothing, grouped, overTime, isCut, streams, zero, add, countsOf };
 })();

@@ -21,7 +21,7 @@ const Sections = (() => {
   const memoryRemark = () => {
     const moments = Data.table('memory', 'allocation_moments');
     const lack = moments && ChosenSums.isCut(moments) ? ' They lack the smallest ones.' : '';
-    return `Allocations are those that the chosen threads made in the chosen time; what is never released is live at the end of the trace.${lack} Live memory is that of all threads, in the chosen time. Other tables are of the whole trace.`;
+    return `Allocations are those that the chosen threads made in the chosen time; what is never released is live at the end of the trace.${lack} The drawing has the chosen time, and the memory that the chosen threads allocated. Its table by time is that of all threads. Other tables are of the whole trace.`;
   };
 
   /** What parts show of the chosen time and threads, and the verbs that can be asked for the rest. */

@@ -221,38 +221,10 @@ const SeriesChart = (() => {
       this.readout.textContent = `${span}, ${title}: ${numbers.join(', ')}${imbalance}`;
     }
 
-    /** @param {Line} line */
-    checkbox(line) {
-      const box = Dom.element('input', { type: 'checkbox' });
-      box.checked = line.shown;
-      box.addEventListener('change', () => {
-        line.shown = box.checked;
-        this.draw();
-      });
-      const swatch = Dom.svg(
-        'svg',
-        { viewBox: '0 0 28 8', class: 'line-swatch', 'aria-hidden': 'true' },
-        Dom.svg('path', { d: 'M0 4H28', class: `curve ${line.style}` }),
-      );
-      return Dom.element('label', {}, box, swatch, Dom.element('span', {}, line.name));
-    }
-
     checkboxes() {
-      const rest =
-        this.left > 0
-          ? Dom.element(
-              'span',
-              { class: 'status' },
-              `${Numbers.grouped(this.left)} more with less time stand in the table.`,
-            )
-          : null;
-      return Dom.element(
-        'fieldset',
-        { class: 'choices many' },
-        Dom.element('legend', {}, 'Lines'),
-        this.lines.map((line) => this.checkbox(line)),
-        rest,
-      );
+      const words = `${Numbers.grouped(this.left)} more with less time stand in the table.`;
+      const rest = this.left > 0 ? Dom.element('span', { class: 'status' }, words) : null;
+      return LineChoices.create(this.lines, () => this.draw(), rest);
     }
 
     tools() {

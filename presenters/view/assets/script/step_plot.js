@@ -36,8 +36,8 @@ const StepPlot = (() => {
 
   class Plot {
     /**
-     * The values of a line are one or null for each bin. `title` is that of the values' axis, `least` its begin, `label`
-     * says what is drawn. `onMove` gets where the cursor goes from where it is.
+     * The values of a line are one or null for each bin. `title` is that of the values' axis, `least` its begin, `begin` that of the time if it is not 0, `label`
+     * says what is drawn, `ticks` are of the values. `onMove` gets where the cursor goes from where it is.
      * @param {StepPlotContent} content
      */
     constructor(content) {
@@ -51,12 +51,13 @@ const StepPlot = (() => {
       this.least = content.least;
       this.format = content.format;
       this.bins = content.bins;
+      this.ticks = content.ticks ?? Chart.ticks;
       this.onMove = content.onMove;
       const values = this.lines.flatMap((line) => line.values).filter((value) => value !== null);
       this.most = values.reduce((most, value) => Math.max(most, value), this.least);
       if (this.most === this.least) this.most = this.least + 1;
       this.end = this.bins[this.bins.length - 1].to;
-      this.begin = Math.min(0, this.bins[0].from);
+      this.begin = content.begin ?? Math.min(0, this.bins[0].from);
       this.mark = Dom.svg('rect', { y: TOP, height: this.height - TOP - BOTTOM, class: 'column-mark' });
     }
 
@@ -75,7 +76,7 @@ const StepPlot = (() => {
     axes() {
       const [right, bottom] = [this.width - this.right, this.height - BOTTOM];
       const count = narrow.matches ? 4 : 8;
-      const values = new Set([this.least, ...Chart.ticks(this.least, this.most, this.height < 200 ? 2 : 5)]);
+      const values = new Set([this.least, ...this.ticks(this.least, this.most, this.height < 200 ? 2 : 5)]);
       return [
         [...values].map((value) => [
           Dom.svg('path', { d: `M${LEFT} ${this.y(value)}H${right}`, class: 'grid' }),

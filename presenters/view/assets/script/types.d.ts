@@ -88,8 +88,22 @@ type NamedTables = {
     path_nodes: { node: number; parent: number; function: string; inlined: string; cycles?: number | null };
   };
   /** Columns `from_*` have the references of distances from so many lines on, up to twice that. */
-  reuse: { reuse: { line_bytes: number }; reuse_moments: { stream: number; bin: number; references: number; cold: number } };
-  memory: { allocation_moments: { row: number; stream: number; bin: number; allocations: number; allocated_bytes: number } };
+  reuse: {
+    reuse: { line_bytes: number };
+    fields: Cells;
+    reuse_moments: { stream: number; bin: number; references: number; cold: number };
+    field_reuse_moments: { row: number; stream: number; bin: number; accesses: number; references: number; cold: number };
+  };
+  map: {
+    owners: Cells;
+    owner_moments: { row: number; stream: number; bin: number; reads: number; writes: number };
+    site_owners: SiteOwner;
+    site_owner_moments: { row: number; stream: number; bin: number; accesses: number };
+  };
+  memory: {
+    allocations: Cells;
+    allocation_moments: { row: number; stream: number; bin: number; allocations: number; allocated_bytes: number; ended_bytes: number };
+  };
   activity: { activity: ActivityStep; activity_axis: ActivityAxis; gaps: Gap };
   info: {
     recording: { command: string; started: string; host: string; cpu_model: string; duration: string; reason: string };
@@ -110,6 +124,12 @@ type NamedTables = {
   objects: { sampled: { samples: number; lost: number; memory: number | null; no_access: number | null; no_address: number | null } };
   samples: { sampling: { threads: number; unattributed: number } };
 };
+
+/** The most memory that was live at once in a part of time. */
+type LivePoint = { from_ns: number; width_ns: number; most_blocks: number; most_bytes: number };
+
+/** The memory that is accessed by a field, variable and type. */
+type SiteOwner = { field: string; variable: string; type: string; memory: string; kind: string; accesses: number };
 
 /** Of a row of another table, or from a thread: what a thread took in a bin of time. */
 type Transfers = { to_stream: number; bin: number; read_hand_overs: number; write_hand_overs: number };
@@ -178,6 +198,22 @@ type MapAddresses = {
   /** The row of the finest level where the bin begins. */
   first_row?: number;
 };
+
+type MapTables = { cells: Table<MapCells>; times: Table<MapTimes>; addresses: Table<MapAddresses> };
+type MapCell = Omit<MapCells, 'level'>;
+/** Successive bins of addresses of one name. */
+type MapStretch = { name: string; suffix: string; bin: number; end: number };
+/** One resolution: its cells by place, and its scales. */
+type MapLevel = MapTimes & {
+  cells: Map<number, MapCell>;
+  addresses: MapAddresses[];
+  addressBins: number;
+  width: number;
+  edges: number[];
+  stretches?: MapStretch[];
+};
+/** What is in view, in parts of the whole map. */
+type MapWindow = { x0: number; x1: number; y0: number; y1: number };
 
 type SpotRow = {
   time_bin: number;
@@ -258,5 +294,7 @@ type StepPlotContent = {
   least: number;
   format: (value: number) => string;
   bins: Bin[];
+  begin?: number;
+  ticks?: (first: number, last: number, count: number) => number[];
   onMove: (next: (at: number) => number) => void;
 };
