@@ -4,6 +4,8 @@ pub mod counts;
 mod look;
 mod moments;
 mod passes;
+mod plan;
 pub mod samples;
 
-pub use passes::{reports, Extent, Reports, Settings, CARDS, MOST_CELLS};
+pub use passes::{reports, Reports, Settings, CARDS};
+pub use plan::{Extent, MOST_CELLS};

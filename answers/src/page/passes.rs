@@ -23,6 +23,9 @@ use trackway_trace::Trace;
 
 use super::look::Look;
 use super::moments::bins_of;
+use super::plan::{
+    Contents, Extent, Plan, COST_OF_DECODING, MISSED_MAP_WORK, MOST_MISSED_CELLS, PLACES_WORK, TRIAL_WORK,
+};
 use crate::advise::Advising;
 use crate::failure::Failure;
 use crate::model::{line_bytes_of_machine, ModelArguments};
@@ -46,27 +49,12 @@ const PLACES: [&str; 8] = [
 ];
 /// Structures that are drawn.
 const STRUCTURES: usize = 12;
-/// Cells of the map's finest resolution; with more the page would be too large.
-pub const MOST_CELLS: usize = 120_000;
-/// The same of the map of misses, which has the others beside it.
-const MOST_MISSED_CELLS: usize = 40_000;
 /// Fields and variables with a curve of their own.
 const CURVES: usize = 24;
-/// The same of the map of a trace that is shown beside another one.
-const MOST_CELLS_BESIDE: usize = 40_000;
 /// At most so many lines of a thread are sampled for the curves.
 const SAMPLED_LINES: usize = 1 << 15;
 /// Maximum number of accesses between two that count as together: the default of `trackway layout`.
 const WINDOW: u64 = 100;
-
-/// How much of a trace is shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Extent {
-    /// All that a page shows.
-    Page,
-    /// What stands beside that of another trace.
-    Beside,
-}
 
 /// What the analyses are asked with.
 pub struct Settings<'s> {
@@ -132,7 +120,7 @@ pub fn reports(settings: &Settings, trace: &Trace) -> Result<Reports, Failure> {
     let (caches, rank_by) = settings.model.choose(trace, true, &mut warnings)?;
     let look = (settings.look_bytes > 0).then(|| Look::at(trace, settings.look_bytes));
     let machine = timed(settings, trace, &caches);
-    let plan = Plan::of(trace, &caches, settings.extent);
+    let plan = Plan::of(trace, (&caches, rank_by), settings.extent);
     let looked = look.as_ref().and_then(|look| look.as_ref().ok());
     let looked_bytes = match settings.advised {
         Some(_) => 0,
@@ -156,7 +144,7 @@ pub fn reports(settings: &Settings, trace: &Trace) -> Result<Reports, Failure> {
             source_root: settings.source_root,
             threads,
             observer,
-            extent: settings.extent,
+            contents: plan.contents,
         };
         let places = reading.places(&times, (&caches, rank_by), machine);
         let missed_map = reading.missed_map(&times, &caches, rank_by);
@@ -212,57 +200,6 @@ fn timed(settings: &Settings, trace: &Trace, caches: &Caches) -> Option<Machine>
     (settings.look_bytes > 0 && is_small).then(machine)?.ok()
 }
 
-/// Which parts share a pass, as far as the orders that they need allow.
-struct Plan {
-    passes: Vec<Parts>,
-    extent: Extent,
-}
-
-/// Parts of the page.
-#[derive(Clone, Copy, Default)]
-struct Parts {
-    simulation: bool,
-    memory: bool,
-    reuse: bool,
-}
-
-impl Plan {
-    /// Memory needs one order of all threads, reuse that of each, and the simulation what its caches need.
-    fn of(trace: &Trace, caches: &Caches, extent: Extent) -> Plan {
-        let is_merged = trace.streams().len() > 1;
-        let simulation_is_merged = is_merged && caches.any_shared();
-        let parts = Parts {
-            simulation: simulation_is_merged || !is_merged,
-            memory: true,
-            reuse: !is_merged,
-        };
-        let others = Parts {
-            simulation: !parts.simulation,
-            memory: false,
-            reuse: !parts.reuse,
-        };
-        let passes = match is_merged {
-            true => vec![parts, others],
-            false => vec![parts],
-        };
-        Plan { passes, extent }
-    }
-
-    /// The work of all passes, with those before and after.
-    fn work(&self, trace: &Trace) -> u64 {
-        let origins = match Origins::divide(trace.program()) {
-            true => Origins::PASSES,
-            false => 0,
-        };
-        let passes: u64 = self.passes.iter().map(|parts| parts.work()).sum();
-        let of_a_page_alone = match self.extent {
-            Extent::Page => MISSED_MAP_WORK + TRIAL_WORK.iter().sum::<u64>(),
-            Extent::Beside => 0,
-        };
-        1 + PLACES_WORK + origins + passes + of_a_page_alone
-    }
-}
-
 /// Measures the work of a pass by that of one that only decodes.
 struct Heavy<'o> {
     observer: &'o dyn Observer,
@@ -280,31 +217,6 @@ impl Observer for Heavy<'_> {
 
     fn is_stopped(&self) -> bool {
         self.observer.is_stopped()
-    }
-}
-
-/// What a pass that only decodes costs, in the unit of what looking for changes costs.
-const COST_OF_DECODING: u64 = 2;
-/// Work of the parts of the page, and of the two passes that try the proposed layouts, by the time that they take with
-/// programs that follow pointers.
-const SIMULATION_WORK: u64 = 5;
-const MEMORY_WORK: u64 = 5;
-const REUSE_WORK: u64 = 2;
-const TRIAL_WORK: [u64; 2] = [2, 15];
-const PLACES_WORK: u64 = 5;
-const MISSED_MAP_WORK: u64 = 5;
-
-impl Parts {
-    fn work(self) -> u64 {
-        let works = [
-            (self.simulation, SIMULATION_WORK),
-            (self.memory, MEMORY_WORK),
-            (self.reuse, REUSE_WORK),
-        ];
-        works
-            .into_iter()
-            .filter_map(|(is_in, work)| is_in.then_some(work))
-            .sum()
     }
 }
 
@@ -327,14 +239,10 @@ struct Reading<'r> {
     source_root: Option<&'r Path>,
     threads: NonZeroUsize,
     observer: &'r dyn Observer,
-    extent: Extent,
+    contents: Contents,
 }
 
 impl<'r> Reading<'r> {
-    fn is_page(&self) -> bool {
-        self.extent == Extent::Page
-    }
-
     /// Places in the source by thread, time and path of calls.
     fn places(
         &self,
@@ -397,7 +305,7 @@ impl<'r> Reading<'r> {
 
     /// Where and when the ranking level is missed.
     fn missed_map(&self, times: &ChunkTimes, caches: &Caches, rank_by: Measure) -> Option<Report> {
-        if !matches!(rank_by, Measure::Misses(_)) || !self.is_page() {
+        if !self.contents.missed_map {
             return None;
         }
         let observer = Heavy {
@@ -446,16 +354,15 @@ impl<'r> Reading<'r> {
         let origins = Arc::new(Origins::of(self.trace, self.threads, self.observer));
         let map = Map::new(self.trace, times, Arc::clone(&origins), self.whole_map(times));
         let bins_of_page = bins.map(|bins| bins.bins);
-        let map = match self.extent {
-            Extent::Page => map.with_sites().with_moments(bins_of_page),
-            Extent::Beside => map,
+        let map = match self.contents.site_owners {
+            true => map.with_sites().with_moments(bins_of_page),
+            false => map,
         };
-        let is_whole = self.trace.slice().is_none() && self.is_page();
-        let memory = is_whole.then(|| {
+        let memory = self.contents.allocations.then(|| {
             let memory = Memory::new(self.trace, times, origins, DEFAULT_SHORT_LIFE, self.rows);
             SeparateFindings::new(memory.with_moments(bins_of_page))
         });
-        let sharing = (self.trace.streams().len() > 1 && self.is_page()).then(|| {
+        let sharing = self.contents.sharing.then(|| {
             let line_bytes = line_bytes_of_machine(self.trace).into();
             let sharing = Sharing::new(self.trace.program(), line_bytes, self.rows);
             SeparateFindings::new(sharing.with_moments(bins.cloned()))
@@ -475,10 +382,7 @@ impl<'r> Reading<'r> {
             owner: None,
             rows: DEFAULT_ROWS,
             bins: DEFAULT_BINS,
-            finest: Finest::Cells(match self.extent {
-                Extent::Page => MOST_CELLS,
-                Extent::Beside => MOST_CELLS_BESIDE,
-            }),
+            finest: Finest::Cells(self.contents.map_cells),
             top: self.rows,
         }
     }
@@ -515,12 +419,12 @@ impl Pass<'_> {
         } = *self.reading;
         let (simulated, activity) = simulation;
         let (simulated, misses) = simulated.into_parts();
-        let layout = match self.reading.extent {
-            Extent::Page => {
+        let layout = match self.reading.contents.tried_layouts {
+            true => {
                 let observer = Stage::new(observer, trace, &TRIAL_WORK);
                 simulated.into_layout_findings(trace, threads, &observer)
             }
-            Extent::Beside => simulated.into_untried_layout_findings(),
+            false => simulated.into_untried_layout_findings(),
         };
         reports.misses = self.report(misses, warnings.to_vec());
         reports.layout = self.report(layout, warnings.to_vec());

@@ -155,7 +155,7 @@ const LiveChart = (() => {
   const caption = () => {
     if (!isKnown) return 'The most bytes of blocks that were live at once in each part of time.';
     const of = allThreads()
-      ? 'The first line is the most that was live at once in each part of time, the others are what sites had live at the end of each step.'
+      ? 'The first line is the most that was live at once in each part of time; the others are what sites had live at the end of each step.'
       : 'What was live at the end of each step, of blocks that the chosen threads allocated, whichever thread released them.';
     const listed = allocations && allocations.rows.length < allocations.totalRows ? ' Sites that are not in the table of allocations have no line.' : '';
     const lack = moments && ChosenSums.isCut(moments) ? ' Sites that allocated least have no line.' : '';
