@@ -114,7 +114,7 @@ mod tests {
         // Once without, and it is forgotten.
         asked(&mut regions, 5, &[4000], &[]);
         end_all(&mut regions);
-        assert_eq!(asked(&mut regions, 5, &[5000], &[]), [vec![]]);
+        assert_eq!(asked(&mut regions, 5, &[5000], &[]), [Vec::<u64>::new()]);
     }
 
     #[test]
