@@ -26,8 +26,8 @@ struct Resolution {
     time_bins: u64,
     bin_ns: u64,
     places: BTreeMap<Place, Granule>,
-    /// Reads and writes by time and place; threads are added up.
-    cells: BTreeMap<(u64, Place), (u64, u64)>,
+    /// Reads and writes by time, place and thread.
+    cells: BTreeMap<(u64, Place, u64), (u64, u64)>,
 }
 
 /// A line of the chart's tables.
@@ -35,6 +35,7 @@ struct Cell {
     level: u64,
     time: u64,
     address: u64,
+    stream: u64,
     reads: u64,
     writes: u64,
 }
@@ -121,7 +122,10 @@ fn resolution(cells: &Table, levels: &Table, row: usize, first_ns: u64) -> Resol
             name: text(column("name"), row).to_owned(),
         });
         let time = value("from_ns").saturating_sub(first_ns) / resolution.bin_ns;
-        let sum = resolution.cells.entry((time, place)).or_default();
+        let sum = resolution
+            .cells
+            .entry((time, place, value("stream")))
+            .or_default();
         sum.0 = sum.0.saturating_add(value("reads"));
         sum.1 = sum.1.saturating_add(value("writes"));
     }
@@ -133,18 +137,25 @@ fn cells_table(resolutions: &[(u64, &Resolution)]) -> Table {
     for &(level, resolution) in resolutions {
         let positions: HashMap<Place, u64> = resolution.places.keys().copied().zip(0..).collect();
         let of_level = resolution.cells.iter();
-        cells.extend(of_level.map(|((time, place), counts)| Cell {
+        cells.extend(of_level.map(|((time, place, stream), counts)| Cell {
             level,
             time: *time,
             address: positions[place],
+            stream: *stream,
             reads: counts.0,
             writes: counts.1,
         }));
     }
-    TableBuilder::new("map_cells", "Accesses by time and address", &cells)
+    let table = TableBuilder::new("map_cells", "Accesses by time and address", &cells)
         .number("level", |cell| cell.level)
         .number(("time_bin", "time"), |cell| cell.time)
-        .number(("address_bin", "address"), |cell| cell.address)
+        .number(("address_bin", "address"), |cell| cell.address);
+    // Most traces have one thread, and the page is smaller without its number.
+    let table = match cells.iter().any(|cell| cell.stream != 0) {
+        true => table.number("stream", |cell| cell.stream),
+        false => table,
+    };
+    table
         .count("reads", |cell| cell.reads)
         .count("writes", |cell| cell.writes)
         .build()
@@ -177,20 +188,26 @@ mod tests {
     /// Level, owner, address, time and reads of a cell; granules have 64 bytes << level, parts of time 8 ns << level.
     type Listed = (u64, u64, u64, u64, u64);
 
+    fn with_streams(cells: &[Listed], streams: &[u64]) -> Table {
+        let cells: Vec<(&Listed, &u64)> = cells.iter().zip(streams).collect();
+        TableBuilder::new("cells", "", &cells)
+            .number(("level", ""), |(cell, _)| cell.0)
+            .number(("process", ""), |_| 0)
+            .number(("owner", ""), |(cell, _)| cell.1)
+            .text(("name", ""), |(cell, _)| format!("owner {}", cell.1))
+            .number(("stream", ""), |(_, stream)| **stream)
+            .number(("address", ""), |(cell, _)| cell.2)
+            .bytes(("granule_bytes", ""), |(cell, _)| 64 << cell.0)
+            .count(("from_ns", ""), |(cell, _)| 100 + cell.3)
+            .count(("reads", ""), |(cell, _)| cell.4)
+            .count(("writes", ""), |_| 1)
+            .build()
+    }
+
     fn tables(cells: &[Listed], levels: u64) -> Vec<Table> {
         let numbers: Vec<u64> = (0..levels).collect();
         vec![
-            TableBuilder::new("cells", "", cells)
-                .number(("level", ""), |cell| cell.0)
-                .number(("process", ""), |_| 0)
-                .number(("owner", ""), |cell| cell.1)
-                .text(("name", ""), |cell| format!("owner {}", cell.1))
-                .number(("address", ""), |cell| cell.2)
-                .bytes(("granule_bytes", ""), |cell| 64 << cell.0)
-                .count(("from_ns", ""), |cell| 100 + cell.3)
-                .count(("reads", ""), |cell| cell.4)
-                .count(("writes", ""), |_| 1)
-                .build(),
+            with_streams(cells, &vec![0; cells.len()]),
             TableBuilder::new("levels", "", &numbers)
                 .number(("level", ""), |level| *level)
                 .count(("cells", ""), |level| {
@@ -232,13 +249,21 @@ mod tests {
     }
 
     #[test]
-    fn threads_are_added_up() {
-        let cells = [(0, 0, 0, 0, 5), (0, 0, 0, 0, 6)];
-        let [cells, ..] = map(&tables(&cells, 1)).unwrap();
-        assert_eq!(
-            (column(&cells, "reads"), column(&cells, "writes")),
-            (vec![11], vec![2])
-        );
+    fn threads_are_told_apart_unless_all_cells_are_of_the_first() {
+        let two = |streams: [u64; 2]| {
+            let mut all = tables(&[(0, 0, 0, 0, 5), (0, 0, 0, 0, 6)], 1);
+            all[0] = with_streams(&[(0, 0, 0, 0, 5), (0, 0, 0, 0, 6)], &streams);
+            map(&all).unwrap()[0].clone()
+        };
+        let apart = two([3, 7]);
+        let columns = ["stream", "reads", "writes"].map(|name| column(&apart, name));
+        assert_eq!(columns, [vec![3, 7], vec![5, 6], vec![1, 1]]);
+        let is_there = |table: &Table| table.columns().any(|column| column.name() == "stream");
+        for (stream, is_told) in [(0, false), (3, true)] {
+            let one = two([stream; 2]);
+            assert_eq!([column(&one, "reads"), column(&one, "writes")], [[11], [2]]);
+            assert_eq!(is_there(&one), is_told);
+        }
     }
 
     #[test]

@@ -43,7 +43,7 @@ class Choice(Investigation):
 
     def test_each_part_obeys_the_choice_or_says_what_it_shows(self):
         self.open(self.trace, "#misses&time=3-9&threads=2")
-        self.assertIn("of all threads", self.texts("#part-map > .whole-note")[0])
+        self.assertIn("of the chosen time and threads", self.texts("#part-map > .whole-note")[0])
         self.assertEqual(self.texts("#activity svg .end"), ["thread 2"])
         axis = objects(table(page_data(self.trace)["places"], "moment_axis"))[0]
         marked, whole = self.browser.evaluate(

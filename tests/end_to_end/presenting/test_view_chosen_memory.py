@@ -104,6 +104,24 @@ class ChosenMemory(ChosenPage):
         sentence = self.texts("#part-map .redrawn > p")[0]
         self.assertIn(f"{expected[0]['name']} has {expected[0]['share'] * 100:.1f} % of the accesses", sentence)
 
+    def test_cells_of_the_map_are_of_the_chosen_threads(self):
+        expected = table(answer("map", "--thread", "2", "--top", "0"), "owners")["rows"]
+        counts = collections.Counter()
+        for cell in objects(table(self.data["map"], "map_cells")):
+            counts[cell["level"]] += (cell["reads"] + cell["writes"]) * (cell["stream"] == 2)
+        self.assertEqual(set(counts.values()), {sum(row["reads"] + row["writes"] for row in expected)})
+
+    def test_the_map_is_drawn_anew_when_other_threads_are_chosen(self):
+        picture = lambda: self.browser.evaluate("document.querySelector('#part-map canvas').toDataURL()")
+        pictures = {}
+        for choice in ("", "threads=2", "threads=1,2", "time=0-9&threads=1,2"):
+            self.choose("part-map", choice)
+            pictures[choice] = picture()
+        self.assertEqual(len(set(pictures.values())), len(pictures), [*pictures])
+        self.browser.evaluate("document.querySelector('.selection > button').click()")
+        self.settle()
+        self.assertEqual(picture(), pictures[""])
+
     def test_owners_of_a_chosen_time_are_those_of_map_until_then(self):
         last = self.last_bin()
         until = table(answer("map", "--to", self.border(last), "--top", "0"), "owners")["rows"]

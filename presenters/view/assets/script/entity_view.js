@@ -188,7 +188,7 @@ const Entity = (() => {
     const names = memory.map(([name]) => Texts.visible(name));
     const found = MapChart.rowsOf((name) => names.includes(name));
     if (found === 0) return null;
-    return Dom.button(`Mark its memory on the map (${Numbers.grouped(found)} rows)`, () => {
+    return Dom.button(`Mark its memory on the map (${Numbers.counted(found, 'row')})`, () => {
       Router.leave('part-map');
       MapChart.mark(names);
     });

@@ -16,6 +16,8 @@ const MapChart = (() => {
       this.peer = null;
       /** @type {Point | null} */
       this.dragged = null;
+      /** The threads whose cells were read. */
+      this.streams = 'null';
       this.readout = Chart.readout();
       this.listen();
     }
@@ -30,8 +32,11 @@ const MapChart = (() => {
       if (this.span === 0) Chosen.onChange(() => this.showSelection());
     }
 
-    /** The chosen time; `remark` says that threads are not told apart. */
+    /** The chosen time, of the chosen threads. */
     showSelection() {
+      const streams = String(Chosen.now().streams);
+      if (streams !== this.streams) this.read = undefined;
+      this.streams = streams;
       const level = this.levels[this.levels.length - 1];
       const length = level.time_bins * level.bin_ns;
       if (length === 0) return;
@@ -176,7 +181,7 @@ const MapChart = (() => {
     }
 
     element() {
-      const caption = 'Down: memory by address, without the gaps between; across: time since the beginning. Threads are added up. Drag to zoom into a part; with the keyboard, arrows move the cursor, + and − zoom, shift and arrows move the view.';
+      const caption = 'Down: memory by address, without the gaps between; across: time since the beginning. The chosen threads are added up. Drag to zoom into a part; with the keyboard, arrows move the cursor, + and − zoom, shift and arrows move the view.';
       const { cells, times, addresses } = this.tables;
       const content = Dom.element('div', { class: 'map' }, this.tools(), this.canvas, this.readout);
       // Colours are known once the canvas is part of the page, and that need not wait for the map.
@@ -198,11 +203,10 @@ const MapChart = (() => {
 
   /** What it shows of the chosen time and threads. */
   const remark = () => {
-    const threads = Chosen.now().streams === null ? '' : ', of all threads: it doesn’t tell them apart';
     const moments = Data.table('map', 'owner_moments');
-    if (!moments) return `The map and its cells are of the chosen time${threads}. Other tables are of the whole trace.`;
+    if (!moments) return 'The map and its cells are of the chosen time and threads. Other tables are of the whole trace.';
     const lack = ChosenSums.isCut(moments) ? ' It lacks the least accessed memory, for whose times the page has no room.' : '';
-    return `The map and its cells are of the chosen time${threads}. The table of memory is of the chosen time and threads.${lack} Other tables are of the whole trace.`;
+    return `The map, its cells and the table of memory are of the chosen time and threads.${lack} Other tables are of the whole trace.`;
   };
 
   /** The map of the page, if there is one. @type {Map2D | null} */

@@ -61,7 +61,8 @@ const MapDrawing = (() => {
      * @returns {MapLevel[]}
      */
     get levels() {
-      this.read ??= MapLevels.read(this.tables, this.span);
+      // A pair of maps shows whole traces.
+      this.read ??= MapLevels.read(this.tables, this.span, this.span === 0 ? Chosen.holdsStream : () => true);
       return this.read;
     }
 

@@ -2,7 +2,8 @@
  * The resolutions of a map: cells by time and address.
  *
  * Tables of one part, found by their columns:
- * - cells: `level` (0 is the coarsest), `time_bin`, `address_bin`, `reads`, `writes`, and `misses` if known; empty cells are left out
+ * - cells: `level` (0 is the coarsest), `time_bin`, `address_bin`, `reads`, `writes`, and `misses` if known; empty cells are left out.
+ *   With `stream` a cell has a row for each thread; without, all are of thread 0
  * - scale of time: `level`, `time_bins`, `first_ns`, `bin_ns`
  * - scale of addresses: `level`, `address_bin`, `first_address`, `size_bytes`, and `name` and `first_row` if known: the row of
  *   the finest level where it begins; without, all bins of a level are equally high
@@ -26,10 +27,10 @@ const MapLevels = (() => {
   };
 
   /**
-   * Everything about one level: its cells by place, and its scales.
-   * @type {(tables: MapTables, span: number) => MapLevel[]}
+   * Everything about one level: its cells by place, of the threads that hold, and its scales.
+   * @type {(tables: MapTables, span: number, holds: (stream: number) => boolean) => MapLevel[]}
    */
-  const read = ({ cells, times, addresses }, span) => {
+  const read = ({ cells, times, addresses }, span, holds) => {
     /** @type {Map<number, MapLevel>} */
     const levels = new Map();
     for (const time of times.objects()) {
@@ -42,12 +43,18 @@ const MapLevels = (() => {
       level.addressBins = Math.max(level.addressBins, address.address_bin + 1);
     }
     // There are many: not even their columns are looked for one by one.
-    const [number, time, address, reads, writes, misses] = [...COLUMNS, 'misses'].map((name) => cells.position(name));
+    const [number, time, address, reads, writes, misses, stream] = [...COLUMNS, 'misses', 'stream'].map((name) => cells.position(name));
     for (const row of /** @type {number[][]} */ (cells.rows)) {
       const level = levels.get(row[number]);
-      if (!level) continue;
-      const cell = { time_bin: row[time], address_bin: row[address], reads: row[reads], writes: row[writes], misses: row[misses] };
-      level.cells.set(cell.time_bin * level.addressBins + cell.address_bin, cell);
+      if (!level || !holds(stream < 0 ? 0 : row[stream])) continue;
+      const place = row[time] * level.addressBins + row[address];
+      const known = level.cells.get(place);
+      if (known) {
+        known.reads += row[reads];
+        known.writes += row[writes];
+        continue;
+      }
+      level.cells.set(place, { time_bin: row[time], address_bin: row[address], reads: row[reads], writes: row[writes], misses: row[misses] });
     }
     const sorted = [...levels.values()]
       .filter((level) => level.time_bins > 0 && level.addressBins > 0)

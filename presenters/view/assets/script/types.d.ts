@@ -187,7 +187,7 @@ type SeriesColumn = 'read_mb_per_s' | 'write_mb_per_s' | 'entries_per_s' | 'time
 type LayoutField = { type: string; field: string; offset: number; size: number; accesses: number; misses?: number | null };
 type CurvePoint = { group: string; size_bytes: number; miss_ratio: number | null };
 
-type MapCells = { level: number; time_bin: number; address_bin: number; reads: number; writes: number; misses?: number };
+type MapCells = { level: number; time_bin: number; address_bin: number; stream?: number; reads: number; writes: number; misses?: number };
 type MapTimes = { level: number; time_bins: number; first_ns: number; bin_ns: number };
 type MapAddresses = {
   level: number;
@@ -200,7 +200,7 @@ type MapAddresses = {
 };
 
 type MapTables = { cells: Table<MapCells>; times: Table<MapTimes>; addresses: Table<MapAddresses> };
-type MapCell = Omit<MapCells, 'level'>;
+type MapCell = Omit<MapCells, 'level' | 'stream'>;
 /** Successive bins of addresses of one name. */
 type MapStretch = { name: string; suffix: string; bin: number; end: number };
 /** One resolution: its cells by place, and its scales. */
