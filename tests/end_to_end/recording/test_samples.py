@@ -371,7 +371,7 @@ class Windows(Sampled):
             control("mark", "half way")
             time.sleep(0.3)
             control("stop")
-            self.assertIn("not recording; 1 windows", control("status").stdout)
+            self.assertIn("not recording; 1 window so far", control("status").stdout)
             process.wait(tools.TIME_LIMIT_S)
             _, said = recorder.communicate(timeout=tools.TIME_LIMIT_S)
             self.assertEqual(recorder.returncode, 0, said)

@@ -5,7 +5,7 @@ use std::hash::Hash;
 
 use trackway_report::{Table, TableBuilder};
 
-use super::octaves::{first_of_bucket, Octaves, Rounding, WholeOctaves};
+use super::octaves::{last_bucket, with_columns, Octaves, Rounding, WholeOctaves};
 use super::Reference;
 use crate::model::moments::{rows_with_room, Moment};
 
@@ -179,25 +179,14 @@ fn rows(cells: &[(u32, Moment, &Cell)]) -> Vec<Row> {
 }
 
 fn table((name, title): (&'static str, &str), rows: &[Row], all: usize) -> Table {
-    let last = rows
-        .iter()
-        .map(|row| row.octaves.last_bucket())
-        .max()
-        .unwrap_or(0);
-    let mut builder = TableBuilder::new(name, title, rows)
+    let builder = TableBuilder::new(name, title, rows)
         .total_rows(all)
         .number("row", |row| row.row)
         .number("stream", |row| row.moment.0)
         .number("bin", |row| row.moment.1)
-        .count("accesses", |row| row.accesses)
-        .count("references", |row| row.octaves.references)
-        .count(("cold", "first"), |row| row.octaves.cold);
-    for bucket in 1..=last {
-        let from = first_of_bucket(bucket);
-        let heading = (format!("from_{from}"), format!("from {from}"));
-        builder = builder.count(heading, |row| row.octaves.buckets[bucket]);
-    }
-    builder.build()
+        .count("accesses", |row| row.accesses);
+    let last = last_bucket(rows.iter().map(|row| &row.octaves));
+    with_columns(builder, last, |row| &row.octaves).build()
 }
 
 #[cfg(test)]

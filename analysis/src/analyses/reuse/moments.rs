@@ -7,7 +7,7 @@ use trackway_report::{Table, TableBuilder};
 use trackway_trace::Batch;
 
 use super::group_moments::GroupMoments;
-use super::octaves::{first_of_bucket, Octaves, Rounding, WholeOctaves};
+use super::octaves::{last_bucket, with_columns, Octaves, Rounding, WholeOctaves};
 use super::Reference;
 use crate::model::moments::{Moment, MomentBins, MomentCursor};
 
@@ -96,29 +96,18 @@ impl ReuseMoments {
         self.by_group.merge(&from.by_group);
     }
 
-    /// A row for each moment. References of distance 0 are what the others leave of all.
+    /// A row for each moment.
     pub fn table(&self) -> Table {
         let rows = self.rows();
-        let last = rows
-            .iter()
-            .map(|row| row.octaves.last_bucket())
-            .max()
-            .unwrap_or(0);
+        let last = last_bucket(rows.iter().map(|row| &row.octaves));
         let all = rows.len();
         let rows = most_used(rows);
         let title = "Reuse distances by thread and time, in lines";
-        let mut builder = TableBuilder::new("reuse_moments", title, &rows)
+        let builder = TableBuilder::new("reuse_moments", title, &rows)
             .total_rows(all)
             .number("stream", |row| row.moment.0)
-            .number("bin", |row| row.moment.1)
-            .count("references", |row| row.octaves.references)
-            .count(("cold", "first"), |row| row.octaves.cold);
-        for bucket in 1..=last {
-            let from = first_of_bucket(bucket);
-            let heading = (format!("from_{from}"), format!("from {from}"));
-            builder = builder.count(heading, |row| row.octaves.buckets[bucket]);
-        }
-        builder.build()
+            .number("bin", |row| row.moment.1);
+        with_columns(builder, last, |row| &row.octaves).build()
     }
 
     /// In the order of threads and times.

@@ -1,5 +1,7 @@
 //! Reuse distances in powers of two.
 
+use trackway_report::TableBuilder;
+
 use super::histogram::DISTANCE_BITS;
 use super::Reference;
 
@@ -30,8 +32,29 @@ fn bucket_of(distance: u64) -> usize {
     }
 }
 
+/// The last bucket that any of them has something in.
+pub(super) fn last_bucket<'o>(all: impl Iterator<Item = &'o WholeOctaves>) -> usize {
+    all.map(WholeOctaves::last_bucket).max().unwrap_or(0)
+}
+
+/// Adds the columns of such counts, with those of buckets up to the last one. References of distance 0 are what the others leave of all.
+pub(super) fn with_columns<'a, R>(
+    table: TableBuilder<'a, R>,
+    last: usize,
+    of: impl Fn(&R) -> &WholeOctaves,
+) -> TableBuilder<'a, R> {
+    let table = table
+        .count("references", |row| of(row).references)
+        .count(("cold", "first"), |row| of(row).cold);
+    (1..=last).fold(table, |table, bucket| {
+        let from = first_of_bucket(bucket);
+        let heading = (format!("from_{from}"), format!("from {from}"));
+        table.count(heading, |row| of(row).buckets[bucket])
+    })
+}
+
 /// The smallest distance of a bucket but the first.
-pub(super) fn first_of_bucket(bucket: usize) -> u64 {
+fn first_of_bucket(bucket: usize) -> u64 {
     1 << (bucket - 1)
 }
 
