@@ -92,8 +92,8 @@ impl Chase {
         let begin = Instant::now();
         for _ in 0..steps {
             let next = words[at / 8] as usize;
-            let neighbour = words.get((at + bytes_on) / 8 | next & LOW_BITS).copied();
-            at = next - base | neighbour.unwrap_or_default() as usize & LOW_BITS;
+            let neighbour = words.get(((at + bytes_on) / 8) | (next & LOW_BITS)).copied();
+            at = (next - base) | (neighbour.unwrap_or_default() as usize & LOW_BITS);
         }
         let elapsed = begin.elapsed();
         self.at = words.as_ptr().cast::<usize>().wrapping_byte_add(at);
