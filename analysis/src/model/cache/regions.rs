@@ -100,7 +100,7 @@ mod tests {
     /// Regions elsewhere begin, so that those before end.
     fn end_all(regions: &mut Regions) {
         (0..REGIONS as u64).for_each(|region| {
-            regions.train(99, 1_000_000 + 100 * region);
+            assert_eq!(regions.train(99, 1_000_000 + 100 * region).count(), 0);
         });
     }
 
