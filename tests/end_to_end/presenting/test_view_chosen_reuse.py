@@ -43,11 +43,15 @@ class ChosenReuse(ChosenPage):
         self.assertLessEqual({CHOSEN, "all accesses, whole trace"}, set(labels))
         self.assertIn("Curves and fields are of the chosen time and threads", self.texts("#part-reuse > .whole-note")[0])
 
-    def test_the_curve_of_a_chosen_time_is_that_of_reuse_until_then(self):
+    def half_of_accounts(self):
+        """The page of one thread, and the bin in which half of its accesses are done."""
         trace = page_of_accounts()
         self.data = page_data(*OPTIONS, trace)
         self.axis = objects(table(self.data["places"], "moment_axis"))[0]
-        last = self.last_bin()
+        return trace, self.last_bin()
+
+    def test_the_curve_of_a_chosen_time_is_that_of_reuse_until_then(self):
+        trace, last = self.half_of_accounts()
         expected = self.curve("--to", self.border(last), trace=trace)
         self.choose("part-reuse", f"time=0-{last}", trace)
         shown = self.shown_curve()
@@ -116,10 +120,7 @@ class ChosenReuse(ChosenPage):
         return next(row["field"] for row in of_thread if row["field"] in fields and row["field"].startswith("slot."))
 
     def test_fields_of_a_chosen_time_are_those_of_reuse_until_then(self):
-        trace = page_of_accounts()
-        self.data = page_data(*OPTIONS, trace)
-        self.axis = objects(table(self.data["places"], "moment_axis"))[0]
-        last = self.last_bin()
+        trace, last = self.half_of_accounts()
         until = self.curves_of_fields("--to", self.border(last), trace=trace)
         whole = self.curves_of_fields(trace=trace)
         self.choose("part-reuse", f"time=0-{last}", trace)

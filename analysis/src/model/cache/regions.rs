@@ -5,8 +5,9 @@ const REACH: u64 = 4;
 /// Regions that are followed at once.
 const REGIONS: usize = 16;
 
-/// What a region prefetcher knows. AMD names the one of its processors in the "Software Optimization Guide" for family 19h; its rules
-/// here are those of spatial memory streaming (Somogyi and others, ISCA 2006), with what probes of a Zen 4 found of its reach.
+/// What a prefetcher of regions knows: a small form of spatial memory streaming (Somogyi and others, ISCA 2006), with the reach that
+/// probes found on an AMD EPYC with 1 MiB of L2. What of a pattern that processor remembers isn't published; `docs/benchmarks.md` has
+/// the rules that were tried.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Regions {
     /// First lines of the regions followed at present, the newest at `newest`.

@@ -12,7 +12,7 @@ from .shared_browser import READ_TABLES, shared_browser, turn
 AXE = tools.ROOT / "build" / "linters" / "node_modules" / "axe-core" / "axe.min.js"
 ACCOUNTS = tools.ROOT / "examples" / "accounts" / "accounts.c"
 CACHES = "L1=32K,8,64:L2=256K,8,64"
-OPTIONS = ("--machine", "skylake-server", "--cache", CACHES)
+OPTIONS = ("--machine", "zen3", "--cache", CACHES)
 
 
 def recorded(folder, name, *arguments):
