@@ -1,4 +1,3 @@
-
 use super::*;
 use crate::table::tests::sample;
 use crate::TableBuilder;
