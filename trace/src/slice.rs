@@ -19,6 +19,7 @@
 
 mod cut;
 mod keep;
+mod outside;
 mod recorded_time;
 mod regions;
 mod span;
@@ -30,6 +31,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cut::Borders;
 pub(crate) use cut::ChunkCut;
 pub(crate) use keep::{keep, ChunkPosition, Kept};
+pub(crate) use outside::{Outside, OutsideEvents};
 use recorded_time::RecordedTime;
 use span::Span;
 
@@ -138,11 +140,17 @@ pub(crate) struct Sliced {
     spans: HashMap<u64, Span>,
     /// The cuts of chunks through which a border goes; they are asked for by each pass.
     cuts: Mutex<HashMap<u64, Arc<ChunkCut>>>,
+    /// What each pass asks for of the chunks outside.
+    outside: OutsideEvents,
     /// Streams of records in the whole trace.
     stream_count: usize,
 }
 
 impl Sliced {
+    pub fn outside(&self) -> &OutsideEvents {
+        &self.outside
+    }
+
     /// Where the chunk is cut.
     pub fn cut(&self, trace: &Trace, chunk: &ChunkRef) -> Arc<ChunkCut> {
         let span = self.spans.get(&chunk.offset).copied();
@@ -232,6 +240,7 @@ impl Trace {
             recorded: RecordedTime::new(joined(windows.collect())),
             spans: self.streams.iter().flat_map(spans).collect(),
             cuts: Mutex::default(),
+            outside: OutsideEvents::default(),
             stream_count: self.streams.len(),
             slice,
         };

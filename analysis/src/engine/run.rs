@@ -142,14 +142,14 @@ fn gather_across_threads<A: Analysis>(
         true => parts_for(analysis, threads),
         false => 1,
     };
-    let (shard, summary) = match parts {
+    let (shard, summary) = match threads.get() {
         1 => {
             let mut shard = start_shard(analysis, trace);
             let take = |batch: &mut Batch| analysis.take_batch(&mut shard, batch);
             let summary = take_merged(&mut merged, trace, observer, take);
             (shard, summary)
         }
-        parts => run_merged_in_parts(analysis, &mut merged, trace, (parts, threads), observer),
+        _ => run_merged_in_parts(analysis, &mut merged, trace, (parts, threads), observer),
     };
     let order = order_table(merged.exactness(), trace);
     (shard, summary, order)
@@ -172,11 +172,16 @@ fn run_merged_in_parts<A: Analysis>(
             spare = team.push(std::mem::take(&mut spare));
         });
     });
-    let mut whole = start_shard(analysis, trace);
-    for shard in shards {
-        analysis.merge(&mut whole, shard);
-    }
-    (whole, summary)
+    let whole = merged_shard(analysis, shards);
+    (whole.unwrap_or_else(|| start_shard(analysis, trace)), summary)
+}
+
+/// What the shards of all parts know together.
+fn merged_shard<A: Analysis>(analysis: &A, shards: Vec<A::Shard>) -> Option<A::Shard> {
+    shards.into_iter().reduce(|mut into, from| {
+        analysis.merge(&mut into, from);
+        into
+    })
 }
 
 /// Gives all batches to `take`, in the merged order. It may exchange them for others.
@@ -216,9 +221,13 @@ fn raw_bytes(trace: &Trace, batch: &Batch) -> u64 {
     chunk.map_or(0, |chunk| chunk.header.raw_length.into())
 }
 
+/// A stream whose work can't be divided is decoded by a thread of its own if all others have less than one of so many
+/// parts of its bytes: then they are as good as none.
+const MOST_BESIDE: u64 = 8;
+
 /// Chunks, or streams, the largest first, so that the threads end at about the same time.
 struct Work<'t> {
-    /// What shards take part by part.
+    /// What is decoded by one thread while others work on it, part by part.
     divided: Vec<&'t [ChunkRef]>,
     parts: u32,
     /// What one shard takes from start to end.
@@ -242,9 +251,15 @@ impl<'t> Work<'t> {
         let parts = parts(analysis, threads);
         let total: u64 = pieces.iter().map(|chunks| ChunkRef::raw_bytes(*chunks)).sum();
         // It would keep one thread busy when the others have nothing left.
-        let is_long =
-            |chunks: &&[ChunkRef]| ChunkRef::raw_bytes(*chunks).saturating_mul(threads.get() as u64) > total;
-        let divided = pieces.partition_point(|chunks| parts > 1 && is_long(chunks));
+        let is_long = |chunks: &&[ChunkRef]| {
+            let bytes = ChunkRef::raw_bytes(*chunks);
+            match parts {
+                1 => bytes / MOST_BESIDE > total - bytes,
+                _ => bytes.saturating_mul(threads.get() as u64) > total,
+            }
+        };
+        let can_divide = threads.get() > 1 && analysis.order() == Order::PerStream;
+        let divided = pieces.partition_point(|chunks| can_divide && is_long(chunks));
         let whole = pieces.split_off(divided);
         Work {
             divided: pieces,
@@ -337,11 +352,7 @@ impl<'r, 't, A: Analysis> Worker<'r, 't, A> {
                 });
             }
         });
-        let merge = |mut into, from| {
-            analysis.merge(&mut into, from);
-            into
-        };
-        self.shard = shards.into_iter().reduce(merge);
+        self.shard = merged_shard(analysis, shards);
         self.deliver(total);
     }
 

@@ -1,8 +1,10 @@
 //! The analyses of a page, in as few passes over the trace as their orders allow.
 
 use std::num::NonZeroUsize;
+use std::panic::resume_unwind;
 use std::path::Path;
 use std::sync::Arc;
+use std::thread;
 
 use trackway_analysis::activity::Activity;
 use trackway_analysis::blocks::Origins;
@@ -52,7 +54,7 @@ const STRUCTURES: usize = 12;
 /// Fields and variables with a curve of their own.
 const CURVES: usize = 24;
 /// At most so many lines of a thread are sampled for the curves.
-const SAMPLED_LINES: usize = 1 << 15;
+const SAMPLED_LINES: usize = 1 << 13;
 /// Maximum number of accesses between two that count as together: the default of `trackway layout`.
 const WINDOW: u64 = 100;
 
@@ -146,8 +148,7 @@ pub fn reports(settings: &Settings, trace: &Trace) -> Result<Reports, Failure> {
             observer,
             contents: plan.contents,
         };
-        let places = reading.places(&times, (&caches, rank_by), machine);
-        let missed_map = reading.missed_map(&times, &caches, rank_by);
+        let (places, missed_map) = reading.places_and_missed_map(&times, (&caches, rank_by), machine);
         let bins = bins_of(&places, &times);
         let timed = (times.as_ref(), bins.as_ref());
         let reports = reading.reports(&plan, timed, (caches, rank_by), warnings);
@@ -243,6 +244,26 @@ struct Reading<'r> {
 }
 
 impl<'r> Reading<'r> {
+    /// Two passes at the same time, if there are threads for both: they need different orders, and only one takes runs.
+    fn places_and_missed_map(
+        &self,
+        times: &Arc<ChunkTimes>,
+        (caches, rank_by): (&Caches, Measure),
+        machine: Option<Machine>,
+    ) -> (Report, Option<Report>) {
+        let places = || self.places(times, (caches, rank_by), machine);
+        let missed_map = || self.missed_map(times, caches, rank_by);
+        if self.threads.get() == 1 {
+            return (places(), missed_map());
+        }
+        thread::scope(|scope| {
+            let missed_map = scope.spawn(missed_map);
+            let places = places();
+            let missed_map = missed_map.join();
+            (places, missed_map.unwrap_or_else(|panic| resume_unwind(panic)))
+        })
+    }
+
     /// Places in the source by thread, time and path of calls.
     fn places(
         &self,

@@ -22,7 +22,7 @@ use walk::{Place, Stop};
 use crate::bytes::u32_at;
 use crate::code::{entry_class, entry_length, second_place, Code, FIRST_REGISTER, NO_CLASS, PREFIX_CLASS};
 use crate::payload::check_raw_length;
-use crate::slice::{keep, ChunkCut, ChunkPosition, Kept, Sliced};
+use crate::slice::{keep, ChunkCut, ChunkPosition, Kept, Outside, Sliced};
 use crate::table::{MAX_ITERATIONS, STREAM_REGISTERS};
 use crate::{Batch, ChunkRef, Codec, Trace, TraceError};
 
@@ -109,9 +109,31 @@ impl<'t> Decoder<'t> {
     /// Reads a chunk of records and decodes it batch by batch. Chunks may be decoded in any order.
     pub fn decode(&mut self, chunk: &ChunkRef) -> Result<Batches<'_, 't>, TraceError> {
         let trace = self.trace;
+        if let Some(cut) = self.known_outside(chunk) {
+            self.begin_batch(chunk);
+            return Ok(Batches {
+                decoder: self,
+                chunk: *chunk,
+                length: 0,
+                place: Place::START,
+                state: State::Ended,
+                cut: Some(cut),
+            });
+        }
         let batches = self.decode_stored(chunk, trace.stored_payload(chunk)?);
         trace.release(chunk);
         batches
+    }
+
+    /// The cut of a chunk outside of the slice whose allocations an earlier pass found.
+    fn known_outside(&self, chunk: &ChunkRef) -> Option<PartialCut> {
+        let (sliced, _) = self.sliced.as_ref().filter(|_| self.from_start)?;
+        let known = sliced.outside().of_chunk(chunk.offset)?;
+        Some(PartialCut {
+            cut: sliced.cut(self.trace, chunk),
+            position: ChunkPosition::default(),
+            outside: Some(Outside::Known(known)),
+        })
     }
 
     /// The same for a chunk that the trace's file need not hold: `stored` is its payload as it would stand in the file.
@@ -133,17 +155,18 @@ impl<'t> Decoder<'t> {
         };
         // Those of functions are set before they are read.
         self.registers[..FIRST_OWN_REGISTER].fill(0);
-        self.batch.process = header.process;
-        self.batch.stream = header.stream;
-        self.batch.sequence = header.sequence;
-        self.batch.first_ns = header.first_ns;
-        self.batch.last_ns = header.last_ns;
+        self.begin_batch(chunk);
         let length = self.payload.len() - padding;
-        let trace = self.trace;
+        let (trace, from_start) = (self.trace, self.from_start);
         let sliced = self.sliced.as_ref();
-        let cut = sliced.map(|(sliced, _)| PartialCut {
-            cut: sliced.cut(trace, chunk),
-            position: ChunkPosition::default(),
+        let cut = sliced.map(|(sliced, _)| {
+            let cut = sliced.cut(trace, chunk);
+            let is_outside = from_start && cut.is_outside() && cut.keeps_allocation(u64::MAX - 1);
+            PartialCut {
+                cut,
+                position: ChunkPosition::default(),
+                outside: is_outside.then(|| Outside::Gathered(Box::default())),
+            }
         });
         Ok(Batches {
             decoder: self,
@@ -153,6 +176,15 @@ impl<'t> Decoder<'t> {
             state,
             cut,
         })
+    }
+
+    fn begin_batch(&mut self, chunk: &ChunkRef) {
+        let header = &chunk.header;
+        self.batch.process = header.process;
+        self.batch.stream = header.stream;
+        self.batch.sequence = header.sequence;
+        self.batch.first_ns = header.first_ns;
+        self.batch.last_ns = header.last_ns;
     }
 
     fn open_columns(&mut self, chunk: &ChunkRef, stored: &[u8], padding: usize) -> Result<(), TraceError> {
@@ -218,6 +250,8 @@ struct PartialCut {
     cut: Arc<ChunkCut>,
     /// What of the chunk was decoded.
     position: ChunkPosition,
+    /// None if more than allocations may be left of the chunk, or not even these.
+    outside: Option<Outside>,
 }
 
 /// [`Batches`] without their decoder, to be resumed with the same one.
@@ -292,6 +326,9 @@ impl Batches<'_, '_> {
     /// The next batch of which the slice leaves something.
     #[cold]
     fn next_kept_batch(&mut self) -> Result<Option<&Batch>, TraceError> {
+        if self.give_known() {
+            return Ok(Some(self.decoder.last_batch()));
+        }
         loop {
             let from_start = self.decoder.from_start;
             if self
@@ -302,6 +339,7 @@ impl Batches<'_, '_> {
                 self.state = State::Ended;
             }
             if self.next_whole_batch()?.is_none() {
+                self.remember_outside();
                 return Ok(None);
             }
             self.keep();
@@ -311,11 +349,41 @@ impl Batches<'_, '_> {
         }
     }
 
+    /// Gives what an earlier pass found in a chunk outside; false if that is nothing, or was given, or isn't known.
+    fn give_known(&mut self) -> bool {
+        let (Some(cut), Some((_, kept))) = (&mut self.cut, &mut self.decoder.sliced) else {
+            return false;
+        };
+        let Some(Outside::Known(known)) = &cut.outside else {
+            return false;
+        };
+        **kept = Batch::clone(known);
+        cut.outside = None;
+        !kept.is_empty()
+    }
+
+    /// Keeps what was found in a chunk outside for later passes, once it has ended.
+    fn remember_outside(&mut self) {
+        let (Some(cut), Some((sliced, _))) = (&mut self.cut, &self.decoder.sliced) else {
+            return;
+        };
+        if let Some(Outside::Gathered(events)) = cut.outside.take() {
+            sliced.outside().remember(self.chunk.offset, *events);
+        }
+    }
+
     /// Takes from the batch what the slice has.
     fn keep(&mut self) {
         let decoder = &mut *self.decoder;
         let (batch, from_start) = (&mut decoder.batch, decoder.from_start);
-        let (Some((sliced, kept)), Some(PartialCut { cut, position })) = (&mut decoder.sliced, &mut self.cut)
+        let (
+            Some((sliced, kept)),
+            Some(PartialCut {
+                cut,
+                position,
+                outside,
+            }),
+        ) = (&mut decoder.sliced, &mut self.cut)
         else {
             return;
         };
@@ -340,6 +408,9 @@ impl Batches<'_, '_> {
                 first,
                 kept,
             ),
+        }
+        if let Some(outside) = outside {
+            outside.gather(kept);
         }
     }
 
