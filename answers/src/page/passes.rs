@@ -54,7 +54,7 @@ const STRUCTURES: usize = 12;
 /// Fields and variables with a curve of their own.
 const CURVES: usize = 24;
 /// At most so many lines of a thread are sampled for the curves.
-const SAMPLED_LINES: usize = 1 << 13;
+const SAMPLED_LINES: usize = 1 << 15;
 /// Maximum number of accesses between two that count as together: the default of `trackway layout`.
 const WINDOW: u64 = 100;
 
