@@ -24,19 +24,20 @@ mod recorded_time;
 mod regions;
 mod span;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cut::Borders;
 pub(crate) use cut::ChunkCut;
 pub(crate) use keep::{keep, ChunkPosition, Kept};
-pub(crate) use outside::{Outside, OutsideEvents};
+pub(crate) use outside::{event_bytes, Outside, OutsideEvents};
 use recorded_time::RecordedTime;
 use span::Span;
 
 use crate::allocations::AllocationEvent;
-use crate::{AllocationSiteId, ChunkRef, Gap, Sample, Stream, Trace};
+use crate::merged::Point;
+use crate::{AllocationSiteId, Batch, ChunkRef, Gap, Sample, Stream, Trace};
 
 /// What of a trace is looked at. By default all of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -141,14 +142,20 @@ pub(crate) struct Sliced {
     /// The cuts of chunks through which a border goes; they are asked for by each pass.
     cuts: Mutex<HashMap<u64, Arc<ChunkCut>>>,
     /// What each pass asks for of the chunks outside.
-    outside: OutsideEvents,
+    outside: OutsideEvents<Batch>,
+    /// The same with when each event took place, for one order of all threads.
+    outside_in_order: OutsideEvents<(Batch, VecDeque<Point>)>,
     /// Streams of records in the whole trace.
     stream_count: usize,
 }
 
 impl Sliced {
-    pub fn outside(&self) -> &OutsideEvents {
+    pub fn outside(&self) -> &OutsideEvents<Batch> {
         &self.outside
+    }
+
+    pub fn outside_in_order(&self) -> &OutsideEvents<(Batch, VecDeque<Point>)> {
+        &self.outside_in_order
     }
 
     /// Where the chunk is cut.
@@ -241,6 +248,7 @@ impl Trace {
             spans: self.streams.iter().flat_map(spans).collect(),
             cuts: Mutex::default(),
             outside: OutsideEvents::default(),
+            outside_in_order: OutsideEvents::default(),
             stream_count: self.streams.len(),
             slice,
         };

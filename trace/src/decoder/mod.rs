@@ -22,7 +22,7 @@ use walk::{Place, Stop};
 use crate::bytes::u32_at;
 use crate::code::{entry_class, entry_length, second_place, Code, FIRST_REGISTER, NO_CLASS, PREFIX_CLASS};
 use crate::payload::check_raw_length;
-use crate::slice::{keep, ChunkCut, ChunkPosition, Kept, Outside, Sliced};
+use crate::slice::{event_bytes, keep, ChunkCut, ChunkPosition, Kept, Outside, Sliced};
 use crate::table::{MAX_ITERATIONS, STREAM_REGISTERS};
 use crate::{Batch, ChunkRef, Codec, Trace, TraceError};
 
@@ -367,8 +367,9 @@ impl Batches<'_, '_> {
         let (Some(cut), Some((sliced, _))) = (&mut self.cut, &self.decoder.sliced) else {
             return;
         };
-        if let Some(Outside::Gathered(events)) = cut.outside.take() {
-            sliced.outside().remember(self.chunk.offset, *events);
+        if let Some(Outside::Gathered(mut events)) = cut.outside.take() {
+            let bytes = event_bytes(&mut events);
+            sliced.outside().remember(self.chunk.offset, *events, bytes);
         }
     }
 

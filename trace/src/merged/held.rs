@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::allocations::Allocations;
 use super::points::{add_points, points, Point};
 use crate::decoder::Suspended;
-use crate::slice::{keep, ChunkCut, ChunkPosition, Kept, Sliced};
+use crate::slice::{event_bytes, keep, ChunkCut, ChunkPosition, Kept, Sliced};
 use crate::{Batch, ChunkRef, Decoder, Trace, TraceError};
 
 /// Batches that all cursors together may hold, of about 150 KiB each. A chunk that doesn't fit is decoded twice.
@@ -87,6 +87,27 @@ impl<'t> Supply<'t> {
         begin_ns: u64,
         cut: &ChunkCut,
     ) -> Result<(Held<'t>, VecDeque<Point>), TraceError> {
+        let sliced = self.sliced.filter(|_| self.from_start);
+        let known = sliced.and_then(|sliced| sliced.outside_in_order().of_chunk(chunk.offset));
+        let (batch, ends, error) = match known {
+            Some(known) => {
+                let (batch, ends) = known.as_ref().clone();
+                (batch, ends, None)
+            }
+            None => self.find_allocations(chunk, begin_ns, cut)?,
+        };
+        self.room = self.room.saturating_sub(1);
+        let batches = VecDeque::from([batch]);
+        Ok((Held::Batches { batches, error }, ends))
+    }
+
+    /// The same, found by decoding the chunk, and kept for later passes unless it is damaged.
+    fn find_allocations(
+        &mut self,
+        chunk: &ChunkRef,
+        begin_ns: u64,
+        cut: &ChunkCut,
+    ) -> Result<(Batch, VecDeque<Point>, Option<TraceError>), TraceError> {
         let mut all = Allocations::new(chunk, begin_ns);
         let real_points = points(&mut self.scanner, chunk);
         let mut batches = self.scanner.decode(chunk)?;
@@ -98,10 +119,13 @@ impl<'t> Supply<'t> {
                 Err(error) => break Some(error),
             }
         };
-        let (batch, ends) = all.end(error.is_some());
-        self.room = self.room.saturating_sub(1);
-        let batches = VecDeque::from([batch]);
-        Ok((Held::Batches { batches, error }, ends))
+        let (mut batch, ends) = all.end(error.is_some());
+        if let (Some(sliced), true, None) = (self.sliced, self.from_start, &error) {
+            let bytes = event_bytes(&mut batch) + ends.len() * size_of::<Point>();
+            let found = (batch.clone(), ends.clone());
+            sliced.outside_in_order().remember(chunk.offset, found, bytes);
+        }
+        Ok((batch, ends, error))
     }
 
     /// The batches of a chunk, and its order points with its end as the last one.

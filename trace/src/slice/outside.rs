@@ -9,32 +9,45 @@ use crate::Batch;
 const MOST_BYTES: usize = 128 << 20;
 
 /// What was found in chunks that hold nothing else of a slice, by their offsets in the file.
-#[derive(Debug, Default)]
-pub(crate) struct OutsideEvents(Mutex<Known>);
+#[derive(Debug)]
+pub(crate) struct OutsideEvents<T>(Mutex<Known<T>>);
 
-#[derive(Debug, Default)]
-struct Known {
-    of_chunks: HashMap<u64, Arc<Batch>>,
+#[derive(Debug)]
+struct Known<T> {
+    of_chunks: HashMap<u64, Arc<T>>,
     bytes: usize,
 }
 
-impl OutsideEvents {
-    pub fn of_chunk(&self, offset: u64) -> Option<Arc<Batch>> {
+impl<T> Default for OutsideEvents<T> {
+    fn default() -> Self {
+        OutsideEvents(Mutex::new(Known {
+            of_chunks: HashMap::new(),
+            bytes: 0,
+        }))
+    }
+}
+
+impl<T> OutsideEvents<T> {
+    pub fn of_chunk(&self, offset: u64) -> Option<Arc<T>> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.of_chunks.get(&offset).cloned()
     }
 
-    /// Keeps the events of a whole chunk, if there is room.
-    pub fn remember(&self, offset: u64, mut events: Batch) {
-        events.marks.shrink_to_fit();
-        events.events.shrink_to_fit();
-        let bytes = size_of::<Batch>() + size_of_val(&events.marks[..]) + size_of_val(&events.events[..]);
+    /// Keeps the events of a whole chunk, which take so many bytes, if there is room.
+    pub fn remember(&self, offset: u64, events: T, bytes: usize) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.bytes + bytes <= MOST_BYTES && !known.of_chunks.contains_key(&offset) {
+        if known.bytes.saturating_add(bytes) <= MOST_BYTES && !known.of_chunks.contains_key(&offset) {
             known.bytes += bytes;
             known.of_chunks.insert(offset, Arc::new(events));
         }
     }
+}
+
+/// Bytes of a batch that has only events, as it is kept.
+pub(crate) fn event_bytes(batch: &mut Batch) -> usize {
+    batch.marks.shrink_to_fit();
+    batch.events.shrink_to_fit();
+    size_of::<Batch>() + size_of_val(&batch.marks[..]) + size_of_val(&batch.events[..])
 }
 
 /// The events of the chunk that is decoded.
@@ -77,12 +90,16 @@ mod tests {
     #[test]
     fn what_has_no_room_is_not_kept() {
         let known = OutsideEvents::default();
-        known.remember(8, batch(3));
+        let remember = |offset, releases| {
+            let mut batch = batch(releases);
+            let bytes = event_bytes(&mut batch);
+            known.remember(offset, batch, bytes);
+        };
+        remember(8, 3);
+        remember(16, MOST_BYTES / size_of::<Event>());
+        remember(24, 1);
         assert_eq!(known.of_chunk(8).unwrap().marks.len(), 3);
-        let too_many = MOST_BYTES / size_of::<Event>();
-        known.remember(16, batch(too_many));
         assert!(known.of_chunk(16).is_none());
-        known.remember(24, batch(1));
         assert!(known.of_chunk(24).is_some());
     }
 }
