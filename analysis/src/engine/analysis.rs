@@ -117,6 +117,11 @@ pub trait Analysis: Sync {
         1
     }
 
+    /// The number of parts into which the work is divided wherever there are several threads, however few: a power of two.
+    fn least_parts(&self) -> u32 {
+        1
+    }
+
     /// Whether parts also divide the work on merged streams, [`Order::AcrossThreads`].
     fn divides_merged(&self) -> bool {
         false

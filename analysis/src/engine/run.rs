@@ -277,9 +277,11 @@ fn parts(analysis: &impl Analysis, threads: NonZeroUsize) -> u32 {
     }
 }
 
-/// As many parts as there are threads, as far as the analysis allows, rounded down to a power of two.
+/// As many parts as there are threads, as far as the analysis allows, rounded down to a power of two; or as many as it
+/// has at least.
 fn parts_for(analysis: &impl Analysis, threads: NonZeroUsize) -> u32 {
     let wanted = u32::try_from(threads.get()).unwrap_or(u32::MAX);
+    let wanted = wanted.max(analysis.least_parts());
     1 << analysis.most_parts().min(wanted).max(1).ilog2()
 }
 

@@ -56,6 +56,10 @@ impl<A: Analysis> Analysis for SeparateFindings<A> {
         self.analysis.most_parts()
     }
 
+    fn least_parts(&self) -> u32 {
+        self.analysis.least_parts()
+    }
+
     fn divides_merged(&self) -> bool {
         self.analysis.divides_merged()
     }

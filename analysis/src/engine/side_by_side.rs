@@ -47,9 +47,14 @@ impl<A: Analysis, B: Analysis> SideBySide<A, B> {
         }
     }
 
-    /// A shard for a part of one side; none if the work can't be divided that far.
+    /// A shard for a part of one side; none if the work isn't divided that far. No side is divided only since the other one
+    /// has several analyses.
     fn start_side<C: Analysis>(&self, side: &C, part: WorkPart) -> Option<C::Shard> {
-        let count = part.count.min(self.most_parts_of(side));
+        let wanted = match part.count * 2 > self.least_parts() {
+            true => part.count,
+            false => side.least_parts(),
+        };
+        let count = wanted.min(self.most_parts_of(side));
         let number = part.number;
         (number < count).then(|| match count {
             1 => side.start_shard(),
@@ -92,6 +97,12 @@ impl<A: Analysis, B: Analysis> Analysis for SideBySide<A, B> {
     fn most_parts(&self) -> u32 {
         let most = self.most_parts_of(&self.0).max(self.most_parts_of(&self.1));
         most.saturating_mul(2)
+    }
+
+    /// Each side has threads of its own even if there are fewer of these than analyses: what one of them doesn't take is
+    /// there for another.
+    fn least_parts(&self) -> u32 {
+        self.0.least_parts().max(self.1.least_parts()).saturating_mul(2)
     }
 
     fn divides_merged(&self) -> bool {
@@ -143,5 +154,60 @@ impl<A: Analysis, B: Analysis> Analysis for SideBySide<A, B> {
         };
         let found = self.0.finish(first, trace);
         found.and(self.1.finish(second, trace))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An analysis whose work can be divided into so many parts.
+    struct Divisible(u32);
+
+    impl Analysis for Divisible {
+        type Shard = WorkPart;
+
+        fn order(&self) -> Order {
+            Order::PerStream
+        }
+
+        fn start_shard(&self) -> WorkPart {
+            WorkPart::WHOLE
+        }
+
+        fn most_parts(&self) -> u32 {
+            self.0
+        }
+
+        fn start_part(&self, part: WorkPart) -> WorkPart {
+            part
+        }
+
+        fn take_batch(&self, _: &mut WorkPart, _: &Batch) {}
+
+        fn merge(&self, _: &mut WorkPart, _: WorkPart) {}
+
+        fn finish(&self, _: WorkPart, _: &Trace) -> Findings {
+            Findings::default()
+        }
+    }
+
+    /// The parts of the first analysis, and how many shards the others have.
+    fn divided(count: u32) -> (Vec<WorkPart>, usize) {
+        let analyses = SideBySide(Divisible(64), SideBySide(Divisible(1), Divisible(1)));
+        assert_eq!(analyses.least_parts(), 4);
+        let parts = (0..count).map(|number| analyses.start_part(WorkPart { number, count }));
+        let (first, others): (Vec<_>, Vec<_>) = parts.map(Sides::split).unzip();
+        let others = others.into_iter().flatten().map(Sides::split);
+        let whole: Vec<_> = others.flat_map(|(one, other)| [one, other]).flatten().collect();
+        assert!(whole.iter().all(|part| *part == WorkPart::WHOLE));
+        (first.into_iter().flatten().collect(), whole.len())
+    }
+
+    #[test]
+    fn analyses_are_divided_only_for_more_threads() {
+        assert_eq!(divided(4), (vec![WorkPart::WHOLE], 2));
+        let parts = (0..8).map(|number| WorkPart { number, count: 8 });
+        assert_eq!(divided(16), (parts.collect(), 2));
     }
 }

@@ -223,14 +223,11 @@ impl Observer for Heavy<'_> {
 
 type Simulation = (SeparateFindings<LayoutAndMisses>, SeparateFindings<Activity>);
 
-/// Where memory is, and what threads share of it.
-type Memories<'t> = (
-    SeparateFindings<Map<'t>>,
-    (
-        Option<SeparateFindings<Memory<'t>>>,
-        Option<SeparateFindings<Sharing>>,
-    ),
-);
+/// Where memory is and what was allocated, and what threads share of it.
+type Memories<'t> = SideBySide<
+    (SeparateFindings<Map<'t>>, Option<SeparateFindings<Memory<'t>>>),
+    Option<SeparateFindings<Sharing>>,
+>;
 
 /// How passes read the trace.
 struct Reading<'r> {
@@ -388,7 +385,7 @@ impl<'r> Reading<'r> {
             let sharing = Sharing::new(self.trace.program(), line_bytes, self.rows);
             SeparateFindings::new(sharing.with_moments(bins.cloned()))
         });
-        (SeparateFindings::new(map), (memory, sharing))
+        SideBySide((SeparateFindings::new(map), memory), sharing)
     }
 
     fn whole_map(&self, times: &ChunkTimes) -> View {
@@ -452,7 +449,8 @@ impl Pass<'_> {
         reports.activity = activity.into_findings().into_report(Vec::new());
     }
 
-    fn report_memory(&self, (map, (memory, sharing)): Memories, reports: &mut Reports) {
+    fn report_memory(&self, memories: Memories, reports: &mut Reports) {
+        let SideBySide((map, memory), sharing) = memories;
         let report = |findings| self.report(findings, Vec::new());
         reports.map = report(map.into_findings());
         reports.memory = memory.map(|memory| report(memory.into_findings()));
