@@ -203,6 +203,8 @@ enum trackway_ring_flags {
 #define TRACKWAY_MARKS 256
 #define TRACKWAY_CLOSINGS 32
 #define TRACKWAY_REGION_GLOBS 252
+#define TRACKWAY_REGION_HOLDERS 256
+#define TRACKWAY_REGIONS_LOCKED 0x80000000u
 
 // Arguments of perf_event_open.
 struct trackway_hardware_event {
@@ -256,8 +258,15 @@ struct trackway_ring {
     // When window n closed, in the ticks of the one that closed it, at n modulo TRACKWAY_CLOSINGS.
     _Alignas(64) uint64_t closed_ticks[TRACKWAY_CLOSINGS];
     // If it isn't empty, windows are open while a thread is in one of these regions: globs, each with a line feed.
-    _Alignas(64) uint32_t regions_open; // how many of them threads are in
+    // How many of them are held by processes without an entry of `region_holders`. The highest bit is a lock, see
+    // there.
+    _Alignas(64) uint32_t regions_open;
     char only_regions[TRACKWAY_REGION_GLOBS];
+    // Which process is in how many of them: its id in the upper half, the number in the lower one. 0: nobody's. To
+    // enter one, add to it, wait while the lock is held, and open a window if none is open. To leave the process's last
+    // one, take the lock, close the window if nobody else is in one, then make the entry 0. So a process that is killed
+    // at any time there has an entry, which the recorder finds and makes 0.
+    _Alignas(64) uint64_t region_holders[TRACKWAY_REGION_HOLDERS];
 };
 
 // What happened, for the trace's list of marks. The recorder is woken for each quarter of the table, and reads

@@ -67,6 +67,7 @@ static void record_from_start(struct trackway_ring *first_page) {
     __trackway_process.ring = ring;
     begin_process();
     __trackway_abandon_former_image();
+    __trackway_leave_former_regions();
 }
 
 static void wait_for_recorder(void) {

@@ -127,21 +127,6 @@ VISIBLE void __trackway_close_window(void) {
 
 // ---- By regions ----
 
-// Set in `regions_open` while the last region's end closes the window, so that one that begins meanwhile opens another.
-#define CLOSING UINT32_C(0x80000000)
-// A process that is killed while it closes one would let others wait for ever.
-#define LONGEST_WAIT 1000000
-
-static void count_region(struct trackway_ring *ring) {
-    for (int i = 0;; i++) {
-        uint32_t open = __atomic_load_n(&ring->regions_open, __ATOMIC_ACQUIRE);
-        uint32_t known = i < LONGEST_WAIT ? open : open & ~CLOSING;
-        if (!(known & CLOSING) && __atomic_compare_exchange_n(&ring->regions_open, &open, known + 1, false,
-                                                              __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-            return;
-    }
-}
-
 uint32_t __trackway_begin_window_of(const char *region) {
     uint32_t session = TRACKWAY_NO_SESSION;
     if (!has_recorder()) {
@@ -153,7 +138,7 @@ uint32_t __trackway_begin_window_of(const char *region) {
     if (is_switchable()) {
         struct trackway_ring *ring = __trackway_process.ring;
         session = __atomic_load_n(&ring->session, __ATOMIC_ACQUIRE);
-        count_region(ring);
+        __trackway_hold_regions(ring);
         if (!open_window(ring))
             open_new(ring, TRACKWAY_BY_REGION, region);
         join_window();
@@ -162,11 +147,10 @@ uint32_t __trackway_begin_window_of(const char *region) {
     return session;
 }
 
-// True if that was the last one, and the caller is to close the window.
-static bool uncount_region(struct trackway_ring *ring) {
-    uint32_t none = 0;
-    return __atomic_sub_fetch(&ring->regions_open, 1, __ATOMIC_ACQ_REL) == 0 &&
-           __atomic_compare_exchange_n(&ring->regions_open, &none, CLOSING, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+// What somebody else has opened since regions open no windows any more stays open.
+static void close_window_of_regions(struct trackway_ring *ring) {
+    if (__atomic_load_n(&ring->regions_switch, __ATOMIC_RELAXED))
+        close_window(ring, TRACKWAY_BY_REGION);
 }
 
 void __trackway_end_window_of(uint32_t pid, uint32_t session) {
@@ -177,10 +161,14 @@ void __trackway_end_window_of(uint32_t pid, uint32_t session) {
     struct trackway_ring *ring = __trackway_process.ring;
     bool is_ours = is_switchable() && pid == __trackway_process.pid &&
                    session == __atomic_load_n(&ring->session, __ATOMIC_ACQUIRE);
-    if (is_ours && uncount_region(ring)) {
-        close_window(ring, TRACKWAY_BY_REGION);
-        __atomic_fetch_and(&ring->regions_open, ~CLOSING, __ATOMIC_ACQ_REL);
-    }
+    if (is_ours)
+        __trackway_let_go_of_region(ring, close_window_of_regions);
+    restore_signals(signals);
+}
+
+void __trackway_leave_former_regions(void) {
+    uint64_t signals = block_signals();
+    __trackway_let_go_of_former_image(__trackway_process.ring, close_window_of_regions);
     restore_signals(signals);
 }
 

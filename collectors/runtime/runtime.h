@@ -86,10 +86,20 @@ struct trackway_ring *__trackway_first_page(void);
 uint32_t __trackway_begin_window_of(const char *region);
 // Does nothing in a child of that process, and in a later session.
 void __trackway_end_window_of(uint32_t pid, uint32_t session);
+// Called when the process begins: it isn't in the regions any more in which it was until exec.
+void __trackway_leave_former_regions(void);
 // The program tells how long something took that should be fast.
 VISIBLE void __trackway_slow(uint64_t ns);
 // The number of the window that is open now, or 0. The thread is in that one from now on.
 uint32_t __trackway_follow_window(void);
+
+// region_holders.c
+// Which processes are in regions that keep a window open (abi.h). Signals are blocked. `close` is called where nobody else
+// is in one.
+void __trackway_hold_regions(struct trackway_ring *ring);
+void __trackway_let_go_of_region(struct trackway_ring *ring, void (*close)(struct trackway_ring *));
+// The same for all that this process held before exec.
+void __trackway_let_go_of_former_image(struct trackway_ring *ring, void (*close)(struct trackway_ring *));
 
 // window_regions.c
 // Writes into the thread's fresh buffer in which regions it is.

@@ -59,6 +59,9 @@ pub const BY_REGION: u32 = 6;
 pub const BY_ACCESSES: u32 = 7;
 /// Bytes of the globs of regions.
 pub const REGION_GLOBS: usize = 252;
+/// Processes that may be in regions at a time and are known by their ids.
+pub const REGION_HOLDERS: usize = 256;
+pub const REGIONS_LOCKED: u32 = 0x8000_0000;
 
 /// No record is longer, so that many zero bytes end a swept buffer for certain.
 pub const SLACK: usize = 4096;
@@ -102,6 +105,7 @@ pub struct RingHeader {
     pub windows: Windows,
     pub closings: Closings,
     pub regions: Regions,
+    pub holders: Holders,
 }
 
 #[repr(C, align(64))]
@@ -157,6 +161,11 @@ pub struct Closings {
 pub struct Regions {
     pub regions_open: AtomicU32,
     pub only_regions: [AtomicU8; REGION_GLOBS],
+}
+
+#[repr(C, align(64))]
+pub struct Holders {
+    pub region_holders: [AtomicU64; REGION_HOLDERS],
 }
 
 /// `struct trackway_mark`

@@ -23,6 +23,7 @@ mod process_handle;
 mod processes;
 mod program;
 mod recording;
+mod region_holders;
 mod ring;
 mod sampling;
 mod signals;
@@ -51,6 +52,7 @@ use encoding::Settings;
 use liveness::Liveness;
 use program::{EndOfProgram, Program, Started};
 use recording::Recording;
+use region_holders::RegionHolders;
 use ring::{Cause, Ring};
 use sampling::{Opening, Sampling};
 use signals::Signals;
@@ -228,6 +230,7 @@ fn record_to(
                 started,
                 after_accesses: options.windows.start_after_accesses,
             },
+            region_holders: RegionHolders::default(),
         };
         // The program, which runs, would take no notice before the recorder counts as alive.
         if ring.is_session() && options.windows.has_regions_at_first() {

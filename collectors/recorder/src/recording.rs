@@ -6,6 +6,7 @@ use crate::abi;
 use crate::clock::RecordingClock;
 use crate::collector::Collector;
 use crate::program::{EndOfProgram, Program};
+use crate::region_holders::RegionHolders;
 use crate::ring::{BufferWords, Cause, Ring};
 use crate::sampling::Sampling;
 use crate::signals::Signals;
@@ -38,6 +39,7 @@ pub struct Recording<'a, 'scope> {
     /// What the last look at the count of full buffers found, and how often.
     pub count_looks: ((u32, u32), u32),
     pub switching: Switching<'a>,
+    pub region_holders: RegionHolders,
 }
 
 impl Recording<'_, '_> {
@@ -85,6 +87,7 @@ impl Recording<'_, '_> {
                     self.note_execs();
                 }
                 progress += self.sweep();
+                self.region_holders.poll(self.ring);
                 last_sweep = Instant::now();
             }
             if progress == 0 && all_ended && !is_overloaded && !self.collector.processes.any_lives() {

@@ -10,6 +10,7 @@
 //!
 //! Whatever the program writes there can only spoil its own recording, which is noticed (`damage`) and noted in the trace.
 
+mod holders;
 mod layout;
 mod marks;
 mod memory;
@@ -32,6 +33,7 @@ use crate::RecordError;
 use layout::Layout;
 use memory::Memory;
 
+pub use holders::RegionHolder;
 pub use marks::{Cause, MarkWords};
 pub use words::{BufferWords, SlotWords};
 

@@ -418,6 +418,80 @@ class Regions(RegionsByHand, unittest.TestCase):
                 self.assertGreaterEqual(tools.verified_accesses(trace), inside)
 
 
+class EndsWithinRegions(unittest.TestCase):
+    """Processes that end within a region without leaving it: for others the window closes."""
+
+    def setUp(self):
+        self.folder = tools.folder()
+        self.addCleanup(self.folder.cleanup)
+        self.trace = f"{self.folder.name}/trace"
+
+    def program(self):
+        flags = ("-g", "-O2", f"-I{tools.BUILD}/include")
+        return tools.once(
+            "window-ends",
+            lambda: tools.compile_traced(tools.BUILD / "tests" / "window_ends", [tools.PROGRAMS / "window_ends.c"], *flags),
+        )
+
+    def start(self, *command):
+        running = subprocess.Popen([str(word) for word in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(running.communicate)
+        self.addCleanup(running.kill)
+        return running
+
+    def status(self, pid):
+        return tools.trackway("control", pid, "status", check=False).stdout
+
+    def wait_until(self, pid, words):
+        deadline = time.monotonic() + tools.TIME_LIMIT_S
+        while not self.status(pid).startswith(words):
+            self.assertLess(time.monotonic(), deadline, self.status(pid))
+            time.sleep(.02)
+
+    def finish(self, running, how):
+        """Lets the program go on once nobody is in the region, and gives its stores there."""
+        running.stdin.write("b")
+        running.stdin.flush()
+        self.assertEqual(running.stdout.readline(), "gone\n")
+        if how == "both":
+            time.sleep(.5)  # the recorder has had time to do wrong
+            self.assertTrue(self.status(self.control).startswith("recording"))
+        else:
+            self.wait_until(self.control, "not recording")
+        output, _ = running.communicate(timeout=tools.TIME_LIMIT_S)
+        return int(output)
+
+    def check(self, inside):
+        self.assertEqual(accesses(self.trace, "inside")[1], inside)
+        self.assertEqual(accesses(self.trace, "outside"), (0, 0))
+
+    WAYS = ("killed", "exits", "executes", "again", "both")
+
+    def test_of_a_program_that_the_recorder_starts(self):
+        for how in self.WAYS:
+            with self.subTest(how=how):
+                running = self.start(tools.TRACKWAY, "record", "-q", "-f", "-o", self.trace, "--only-region", "own", "--",
+                                     self.program(), how)
+                self.control = running.pid
+                inside = self.finish(running, how)
+                self.assertEqual(running.wait(tools.TIME_LIMIT_S), 0)
+                self.check(inside)
+                self.assertGreaterEqual(tools.verified_accesses(self.trace, compared_by="the stores above"), inside)
+
+    def test_of_a_program_that_runs_already(self):
+        for how in self.WAYS:
+            with self.subTest(how=how):
+                running = self.start(self.program(), how)
+                recorder = self.start(tools.TRACKWAY, "record", "-q", "-f", "-o", self.trace, "--only-region", "own", "--pid",
+                                      running.pid)
+                self.control = recorder.pid
+                self.wait_until(self.control, "not recording")
+                inside = self.finish(running, how)
+                self.assertEqual(running.wait(tools.TIME_LIMIT_S), 0)
+                self.assertEqual(recorder.wait(tools.TIME_LIMIT_S), 0)
+                self.check(inside)
+
+
 class SlicesByRegion(RegionsByHand, unittest.TestCase):
     """--region of a trace of the whole run: what lies in each region is known by hand."""
 

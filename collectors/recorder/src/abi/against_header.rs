@@ -97,6 +97,7 @@ fn add_ring(mirror: &mut Mirror) {
         "closed_ticks" = closings.closed_ticks,
         "regions_open" = regions.regions_open,
         "only_regions" = regions.only_regions,
+        "region_holders" = holders.region_holders,
     );
     structure!(
         mirror,
@@ -213,6 +214,8 @@ fn constants() -> impl Iterator<Item = (&'static str, u64)> {
         ("TRACKWAY_BY_REGION", BY_REGION),
         ("TRACKWAY_BY_ACCESSES", BY_ACCESSES),
         ("TRACKWAY_REGION_GLOBS", REGION_GLOBS as u32),
+        ("TRACKWAY_REGION_HOLDERS", REGION_HOLDERS as u32),
+        ("TRACKWAY_REGIONS_LOCKED", REGIONS_LOCKED),
     ];
     let wide = [
         ("TRACKWAY_RING_MAGIC", RING_MAGIC),

@@ -23,6 +23,7 @@ pub enum Cause {
     Time = abi::BY_TIME,
     Burst = abi::BY_BURST,
     Size = abi::BY_SIZE,
+    Region = abi::BY_REGION,
     Accesses = abi::BY_ACCESSES,
 }
 
@@ -81,7 +82,7 @@ impl Ring {
     /// Threads that enter such a region open windows; `globs`: each ends with a line feed.
     pub fn prepare_regions(&self, globs: &str) {
         let regions = self.regions();
-        regions.regions_open.store(0, Relaxed);
+        self.forget_region_holders();
         let ended = globs.bytes().chain(std::iter::once(0));
         // The first one last: it says that there are any.
         let places: Vec<_> = regions.only_regions.iter().zip(ended).collect();
@@ -90,6 +91,11 @@ impl Ring {
         }
         let switch = &self.windows().regions_switch;
         switch.store((!globs.is_empty()).into(), Release);
+    }
+
+    /// Whether regions open windows, as far as the ring says.
+    pub(super) fn has_regions(&self) -> bool {
+        self.windows().regions_switch.load(Relaxed) != 0
     }
 
     /// No region opens a window any more.

@@ -4,13 +4,16 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
 use super::memory::Shared;
-use crate::abi::{Buffer, Closings, FreeSide, FullSide, Ids, Life, Mark, Regions, Stop, StreamSlot, Windows};
+use crate::abi::{
+    Buffer, Closings, FreeSide, FullSide, Holders, Ids, Life, Mark, Regions, Stop, StreamSlot, Windows,
+};
 
 // SAFETY: each consists of atomics.
 unsafe impl Shared for Buffer {}
 unsafe impl Shared for StreamSlot {}
 unsafe impl Shared for Life {}
 unsafe impl Shared for Regions {}
+unsafe impl Shared for Holders {}
 unsafe impl Shared for Ids {}
 unsafe impl Shared for FullSide {}
 unsafe impl Shared for FreeSide {}
