@@ -52,11 +52,20 @@ fn with_extent<'r>(
     if let Some(windows) = slice::windows(trace) {
         builder = builder.text("recorded", |()| windows.clone());
     }
-    match trace.windows().iter().any(|window| window.cause == "burst") {
-        true => builder.text(("estimated", "estimated of the whole run"), |()| {
-            "only shares with bounds (at least, at most: 95 %); all else is of the windows"
-        }),
-        false => builder,
+    match estimates(trace) {
+        Some(estimates) => builder.text(("estimated", "estimated of the whole run"), move |()| estimates),
+        None => builder,
+    }
+}
+
+/// What is an estimate of the whole run, if the trace was recorded in bursts.
+fn estimates(trace: &Trace) -> Option<&'static str> {
+    let windows = trace.windows();
+    let has = |cause: &str| windows.iter().any(|window| window.cause == cause);
+    match (has("burst"), has("even burst")) {
+        (true, _) => Some("only shares with bounds (at least, at most: 95 %); all else is of the windows"),
+        (_, true) => Some("nothing, since bursts at even distances have no bounds; all is of the windows"),
+        _ => None,
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use trackway_recorder::{Address, Bursts, Flight, WindowOptions, ABI};
+use trackway_recorder::{Address, BurstMeasure, Bursts, Flight, WindowOptions, ABI};
 use trackway_recording::{parse_buffer_size, SampledArguments, SamplingArguments};
 use trackway_trace::FORMAT_VERSION;
 
@@ -95,6 +95,7 @@ pub enum Verb {
                         trackway record --start-after 5s --duration 10s ./server\n  \
                         trackway record --pid $(pidof server) --duration 10s\n  \
                         trackway record --bursts 10ms/1s ./server\n  \
+                        trackway record --bursts 1Macc/100Macc ./batch\n  \
                         trackway record --allocations sort words.txt\n  \
                         trackway record --sample -- ./any arguments\n  \
                         trackway record --sample --overhead 1% --pid 4711\n  \
@@ -234,9 +235,15 @@ pub struct WindowArguments {
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = OnMax::Stop, requires = "max_size",
           conflicts_with_all = ["paused", "start_after", "duration", "bursts", "only_regions", "to", "discard", "sample", "live", "allocations"])]
     pub on_max: OnMax,
-    /// Record for LENGTH in each period of EVERY, at a random time in it, such as 10ms/1s
+    /// Record for LENGTH in each period of EVERY, at a random time in it, such as 10ms/1s; or so many accesses of all threads
+    /// in each so many, such as 1Macc/100Macc. Accesses between bursts aren't counted: that pause takes as long as 99M
+    /// would at the speed of the burst before, and so has more of them, since programs run faster unrecorded
     #[arg(long, value_name = "LENGTH/EVERY", value_parser = parse_bursts)]
-    pub bursts: Option<Bursts>,
+    pub bursts: Option<BurstMeasure>,
+    /// Bursts come at even distances. Reports have no bounds for the whole run then, for what the program does may have
+    /// the same period
+    #[arg(long, requires = "bursts")]
+    pub even: bool,
     /// Record while a thread is in a region of interest (TRACKWAY_REGION_BEGIN of trackway.h and the like) of such a
     /// name, such as solve or 'load*'; may be repeated
     #[arg(long = "only-region", value_name = "GLOB", value_parser = parse_region_glob,
@@ -289,6 +296,13 @@ fn parse_flight(text: &str) -> Result<Flight, String> {
 }
 
 impl WindowArguments {
+    /// What a buffer holds counts when it is full: bursts of accesses end sooner after they have them with small ones.
+    pub fn buffer_size(&self) -> Option<u32> {
+        const FOR_COUNTING: u32 = 32 << 10;
+        let is_counted = matches!(self.bursts, Some(BurstMeasure::Accesses { .. }));
+        is_counted.then_some(FOR_COUNTING)
+    }
+
     pub fn options(&self) -> WindowOptions {
         WindowOptions {
             paused: self.paused,
@@ -302,7 +316,10 @@ impl WindowArguments {
             },
             duration: self.duration,
             most_bytes: self.max_size,
-            bursts: self.bursts,
+            bursts: self.bursts.map(|measure| Bursts {
+                measure,
+                are_even: self.even,
+            }),
             only_regions: self.only_regions.clone(),
         }
     }
@@ -333,19 +350,20 @@ fn parse_start(text: &str) -> Result<StartAfter, String> {
             .map(StartAfter::Time)
             .map_err(|error| format!("{error}; expected a time, such as 5s, or accesses, such as 10Macc"));
     };
+    accesses(number)
+        .map(StartAfter::Accesses)
+        .ok_or_else(|| "expected a number of accesses, such as 500Kacc, 10Macc or 2Gacc".to_owned())
+}
+
+/// A number without the word `acc`.
+fn accesses(number: &str) -> Option<u64> {
     let units = [('K', 1_000), ('M', 1_000_000), ('G', 1_000_000_000)];
     let unit = units.iter().find(|(letter, _)| number.ends_with(*letter));
     let (digits, factor) = unit.map_or((number, 1), |(letter, factor)| {
-        (number.trim_end_matches(*letter), *factor)
+        (number.strip_suffix(*letter).unwrap_or(number), *factor)
     });
-    let accesses = digits
-        .parse::<u64>()
-        .ok()
-        .and_then(|count| count.checked_mul(factor));
-    accesses
-        .filter(|count| *count > 0)
-        .map(StartAfter::Accesses)
-        .ok_or_else(|| "expected a number of accesses, such as 500Kacc, 10Macc or 2Gacc".to_owned())
+    let accesses = digits.parse::<u64>().ok()?.checked_mul(factor)?;
+    Some(accesses).filter(|count| *count > 0)
 }
 
 fn parse_region_glob(text: &str) -> Result<String, String> {
@@ -357,18 +375,26 @@ fn parse_region_glob(text: &str) -> Result<String, String> {
     }
 }
 
-fn parse_bursts(text: &str) -> Result<Bursts, String> {
-    let expected = || "expected two times, the first one shorter, such as 10ms/1s".to_owned();
-    let (length, every) = text.split_once('/').ok_or_else(expected)?;
-    let time = |text: &str| humantime::parse_duration(text.trim()).map_err(|error| error.to_string());
-    let bursts = Bursts {
-        length: time(length)?,
-        every: time(every)?,
+fn parse_bursts(text: &str) -> Result<BurstMeasure, String> {
+    let expected = || {
+        "expected two times or two numbers of accesses, the first one smaller, such as 10ms/1s or 1Macc/100Macc"
+            .to_owned()
     };
-    match !bursts.length.is_zero() && bursts.length < bursts.every {
-        true => Ok(bursts),
-        false => Err(expected()),
+    let (length, every) = text.split_once('/').ok_or_else(expected)?;
+    let (length, every) = (length.trim(), every.trim());
+    match (length.strip_suffix("acc"), every.strip_suffix("acc")) {
+        (Some(length), Some(every)) => {
+            let (length, every) = accesses(length).zip(accesses(every)).ok_or_else(expected)?;
+            Some(BurstMeasure::Accesses { length, every }).filter(|_| length < every)
+        }
+        (None, None) => {
+            let time = |text: &str| humantime::parse_duration(text).map_err(|error| error.to_string());
+            let (length, every) = (time(length)?, time(every)?);
+            Some(BurstMeasure::Time { length, every }).filter(|_| !length.is_zero() && length < every)
+        }
+        _ => None,
     }
+    .ok_or_else(expected)
 }
 
 #[derive(Debug, Clone, Args)]

@@ -86,7 +86,8 @@ fn options(arguments: RecordArguments) -> Result<RecordOptions, Failure> {
         OnFull::Wait => WhenFull::Wait,
         OnFull::Drop => WhenFull::Drop,
     };
-    options.buffer_size = buffer_size(&options.program, arguments.buffer_size);
+    let chosen_size = arguments.buffer_size.or(arguments.windows.buffer_size());
+    options.buffer_size = buffer_size(&options.program, chosen_size);
     arguments.sampling.apply(&arguments.sampled, &mut options)?;
     options.windows = arguments.windows.options();
     if has_windows_of_records(&options.windows) && options.sampling.is_none() && counts(&options.program) {
@@ -107,6 +108,11 @@ fn options(arguments: RecordArguments) -> Result<RecordOptions, Failure> {
     if options.windows.start_after_accesses.is_some() && is_not_counted {
         return Err(Failure::new(
             "--start-after: with --sample, --bursts or --discard no accesses are counted: name a time, such as 5s",
+        ));
+    }
+    if options.windows.counts_accesses() && (options.sampling.is_some() || arguments.discard) {
+        return Err(Failure::new(
+            "--bursts: with --sample or --discard no accesses are counted: name times, such as 10ms/1s",
         ));
     }
     if options.windows.start_after_accesses.is_some() && !options.windows.only_regions.is_empty() {
@@ -162,6 +168,7 @@ mod tests {
     use crate::arguments::{CommandLine, Verb};
     use clap::Parser;
     use std::time::Duration;
+    use trackway_recorder::BurstMeasure;
 
     fn parse(line: &str) -> RecordOptions {
         let words = ["trackway", "record"].into_iter().chain(line.split_whitespace());
@@ -241,6 +248,27 @@ mod tests {
             assert_eq!(windows(text).start_after_accesses, Some(number));
             assert_eq!(windows(text).start_after, None);
         }
+    }
+
+    #[test]
+    fn bursts_are_measured_by_time_or_by_accesses() {
+        let bursts = |line: &str| parse(&format!("{line} -- p")).windows.bursts.unwrap();
+        let by_time = BurstMeasure::Time {
+            length: Duration::from_millis(10),
+            every: Duration::from_secs(1),
+        };
+        let by_accesses = BurstMeasure::Accesses {
+            length: 1_000_000,
+            every: 2_000_000_000,
+        };
+        assert_eq!(bursts("--bursts 10ms/1s").measure, by_time);
+        assert_eq!(bursts("--bursts 1Macc/2Gacc").measure, by_accesses);
+        assert!(!bursts("--bursts 10ms/1s").are_even && bursts("--bursts 10ms/1s --even").are_even);
+        assert_eq!(parse("--bursts 1Macc/2Gacc -- p").buffer_size, 32 << 10);
+        assert_eq!(
+            parse("--bursts 1Macc/2Gacc --buffer-size 64K -- p").buffer_size,
+            64 << 10
+        );
     }
 
     #[test]

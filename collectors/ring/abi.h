@@ -298,6 +298,7 @@ enum trackway_mark_cause {
     TRACKWAY_BY_SIZE = 5,
     TRACKWAY_BY_REGION = 6, // of which the text is the name, where the window opens
     TRACKWAY_BY_ACCESSES = 7,
+    TRACKWAY_BY_EVEN_BURST = 8, // at an even distance; TRACKWAY_BY_BURST: at a random time
 };
 
 // The recorder lives while `recorder_thread` is neither 0 nor has this bit (FUTEX_OWNER_DIED), which the kernel sets

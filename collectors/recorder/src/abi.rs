@@ -57,6 +57,7 @@ pub const BY_BURST: u32 = 4;
 pub const BY_SIZE: u32 = 5;
 pub const BY_REGION: u32 = 6;
 pub const BY_ACCESSES: u32 = 7;
+pub const BY_EVEN_BURST: u32 = 8;
 /// Bytes of the globs of regions.
 pub const REGION_GLOBS: usize = 252;
 /// Processes that may be in regions at a time and are known by their ids.

@@ -202,6 +202,16 @@ impl<'scope> Collector<'scope> {
         self.queue.passed_accesses()
     }
 
+    /// Counts the accesses of buffers that threads take from then on.
+    pub fn begin_burst(&self, from_ns: u64) {
+        self.queue.begin_burst(from_ns);
+    }
+
+    /// Accesses that were recorded since then, as far as they were handed over.
+    pub fn burst_accesses(&self) -> u64 {
+        self.queue.burst_accesses()
+    }
+
     /// Another part of the recording begins at that time, with a window of its own: buffers that were taken earlier
     /// belong to the part before.
     pub fn begin_part(&mut self, from_ns: u64) {

@@ -21,7 +21,7 @@ use worker::Worker;
 use crate::pace::{timed, Pace};
 use crate::ring::Ring;
 use crate::sink::flight::SnapshotRequest;
-use crate::sink::{Sink, Written};
+use crate::sink::{Counted, Sink, Written};
 use crate::work::RecorderWork;
 
 pub use jobs::Payload;
@@ -45,11 +45,33 @@ pub struct Output {
     /// Bytes that were stored, and accesses that were not kept, for those who don't want to wait for the sink.
     stored_bytes: AtomicU64,
     passed_accesses: AtomicU64,
+    /// Accesses of the buffers that were taken from a time on.
+    burst: BurstCount,
     discard: bool,
     settings: Settings,
     pace: Mutex<Pace>,
     /// What the workers that have ended did.
     work: Mutex<RecorderWork>,
+}
+
+/// A thread that comes late hands over what it recorded in an earlier burst, which doesn't count.
+#[derive(Default)]
+struct BurstCount {
+    from_ns: AtomicU64,
+    accesses: AtomicU64,
+}
+
+impl BurstCount {
+    fn begin(&self, from_ns: u64) {
+        self.from_ns.store(from_ns, Relaxed);
+        self.accesses.store(0, Relaxed);
+    }
+
+    fn add(&self, counted: Counted) {
+        if counted.first_ns >= self.from_ns.load(Relaxed) {
+            self.accesses.fetch_add(counted.accesses, Relaxed);
+        }
+    }
 }
 
 /// How the threads work.
@@ -72,6 +94,7 @@ impl Output {
             waiting_bytes: AtomicUsize::new(0),
             stored_bytes: AtomicU64::new(0),
             passed_accesses: AtomicU64::new(0),
+            burst: BurstCount::default(),
             discard,
             settings,
             pace: Mutex::default(),
@@ -114,6 +137,7 @@ impl Output {
         turns.next_ticket += 1;
         self.stored_bytes.store(turns.sink.stored_bytes(), Relaxed);
         self.passed_accesses.store(turns.sink.passed_accesses(), Relaxed);
+        self.burst.add(turns.sink.last_counted());
         self.turn_changed.notify_all();
         written
     }
@@ -148,6 +172,16 @@ impl Queue<'_> {
     /// Accesses that were counted and not kept.
     pub fn passed_accesses(&self) -> u64 {
         self.output.passed_accesses.load(Relaxed)
+    }
+
+    /// Counts from that time on.
+    pub fn begin_burst(&self, from_ns: u64) {
+        self.output.burst.begin(from_ns);
+    }
+
+    /// Accesses that were recorded into buffers that threads took since then.
+    pub fn burst_accesses(&self) -> u64 {
+        self.output.burst.accesses.load(Relaxed)
     }
 
     pub fn push(&mut self, fields: ChunkFields, payload: Payload) {

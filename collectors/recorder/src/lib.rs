@@ -67,8 +67,8 @@ pub use control::{control, ControlAnswer, ControlError, ControlRequest};
 pub use error::RecordError;
 pub use hardware::{available_events, HardwareEvent, Unavailable, HARDWARE_EVENTS, MOST_HARDWARE_EVENTS};
 pub use options::{
-    AllocationTracer, BinaryClient, Bursts, Compression, Flight, Output, RecordOptions, Route, WhenFull,
-    WindowOptions, MOST_STACK_FRAMES,
+    AllocationTracer, BinaryClient, BurstMeasure, Bursts, Compression, Flight, Output, RecordOptions, Route,
+    WhenFull, WindowOptions, MOST_STACK_FRAMES,
 };
 pub use sampling::sample_process;
 pub use sink::flight::{Snapshot, SnapshotBoard, SnapshotRequest};
@@ -151,6 +151,9 @@ fn record_to(
     let encoders = encoders(options)?;
     let skips = options.windows.start_after_accesses.is_some();
     let mut sink = Sink::new(open()?, options.compression, skips).map_err(trace_error)?;
+    if options.windows.counts_accesses() {
+        sink.count_accesses();
+    }
     let impatience = Arc::new(AtomicBool::new(false));
     sink.heed(&impatience);
     let board = sink.snapshots();

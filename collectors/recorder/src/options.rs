@@ -36,9 +36,30 @@ pub const MOST_STACK_FRAMES: u32 = 64;
 /// Windows that return.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bursts {
-    pub length: Duration,
-    /// One begins in each period of this length, at a random time.
-    pub every: Duration,
+    pub measure: BurstMeasure,
+    /// They come at even distances. Else each begins at a random time of its period.
+    pub are_even: bool,
+}
+
+/// How long bursts are, and how long a period with one of them is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BurstMeasure {
+    Time {
+        length: Duration,
+        every: Duration,
+    },
+    /// Accesses of all threads. Those between bursts aren't counted: the pause is as long as they would take at the speed of
+    /// the burst before.
+    Accesses {
+        length: u64,
+        every: u64,
+    },
+}
+
+impl Bursts {
+    pub fn are_by_accesses(&self) -> bool {
+        matches!(self.measure, BurstMeasure::Accesses { .. })
+    }
 }
 
 /// When a program of `trackway cc` is recorded. By default from its start to its end.
@@ -70,6 +91,11 @@ impl WindowOptions {
     /// Whether regions open windows from the program's start on.
     pub(crate) fn has_regions_at_first(&self) -> bool {
         !self.only_regions.is_empty() && self.start_after.is_none()
+    }
+
+    /// Whether what is recorded is counted while it is.
+    pub fn counts_accesses(&self) -> bool {
+        self.bursts.is_some_and(|bursts| bursts.are_by_accesses())
     }
 
     /// The globs as the ring has them, each with a line feed.

@@ -8,7 +8,7 @@ use crate::collector::Collector;
 use crate::control::{ControlAnswer, ControlRequest, ControlSocket};
 use crate::ring::{Cause, Ring};
 use crate::snapshots::{Asker, Snapshots};
-use crate::windows::Schedule;
+use crate::windows::{Progress, Schedule};
 
 /// How often it is looked whether threads have handed over what a snapshot is to have.
 const SHORTEST_WAIT: Duration = Duration::from_millis(1);
@@ -63,7 +63,7 @@ impl Switching<'_> {
         };
         self.begin_flight(&scene, collector);
         self.begin_after_accesses(&scene, collector);
-        self.schedule.poll(ring, Instant::now(), scene.stored_bytes);
+        self.poll_schedule(&scene, collector);
         if let Some(control) = self.control {
             // Who was answered may rely on it: what is counted from then on lies on this side of the switch.
             control.serve(|request| {
@@ -74,6 +74,18 @@ impl Switching<'_> {
         }
         collector.follow_counted_windows();
         self.take_marks(ring, clock, collector);
+    }
+
+    fn poll_schedule(&mut self, scene: &Scene, collector: &Collector) {
+        let (now_ns, windows) = (scene.clock.now_ns(), scene.ring.window_count());
+        let progress = Progress {
+            stored_bytes: scene.stored_bytes,
+            burst_accesses: collector.burst_accesses(),
+        };
+        self.schedule.poll(scene.ring, Instant::now(), progress);
+        if scene.ring.window_count() != windows {
+            collector.begin_burst(now_ns);
+        }
     }
 
     /// The trace has its greatest size: from here on only the newest records are kept.

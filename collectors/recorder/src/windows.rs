@@ -4,7 +4,7 @@ use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 use std::time::{Duration, Instant};
 
-use crate::options::{Bursts, WindowOptions};
+use crate::options::{BurstMeasure, Bursts, WindowOptions};
 use crate::ring::{Cause, Ring};
 
 /// What is to happen next, and when.
@@ -13,6 +13,19 @@ enum Next {
     Nothing,
     Open(Instant),
     Close(Instant),
+    CloseAfter { opened: Instant, accesses: u64 },
+}
+
+/// How often it is looked whether a burst has its accesses.
+const INTERVAL_OF_LOOKS: Duration = Duration::from_millis(1);
+
+/// How far the recording is.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Progress {
+    /// Of the trace.
+    pub stored_bytes: u64,
+    /// Of the present burst, if they are counted.
+    pub burst_accesses: u64,
 }
 
 /// Opens and closes windows in a recording.
@@ -21,8 +34,10 @@ pub struct Schedule {
     next: Next,
     /// When no further window is opened, and an open one is closed.
     end: Option<Instant>,
-    /// When the present period of bursts begins.
+    /// When the present period of bursts by time begins.
     period: Instant,
+    /// At which part of its period's pause the present burst of so many accesses came.
+    part_before: f64,
     /// What the user asked for is recorded.
     is_over: bool,
 }
@@ -35,13 +50,14 @@ impl Schedule {
             next: Next::Nothing,
             end: options.duration.map(|duration| first + duration),
             period: first,
+            part_before: 0.0,
             is_over: false,
         };
         schedule.next = match (options.bursts, options.paused) {
             (_, true) => Next::Nothing,
             _ if options.start_after_accesses.is_some() => Next::Nothing,
             _ if options.has_regions_at_first() => schedule.closing(),
-            (Some(bursts), _) => Next::Open(schedule.in_period(bursts)),
+            (Some(bursts), _) => Next::Open(schedule.first_burst(bursts)),
             (None, _) if options.begins_open() => schedule.closing(),
             (None, _) => Next::Open(first),
         };
@@ -61,8 +77,43 @@ impl Schedule {
         self.end.map_or(Next::Nothing, Next::Close)
     }
 
-    fn in_period(&self, bursts: Bursts) -> Instant {
-        self.period + random_below(bursts.every.saturating_sub(bursts.length))
+    /// One by accesses comes at once: without it nothing is known of how long they take.
+    fn first_burst(&self, bursts: Bursts) -> Instant {
+        match bursts.measure {
+            BurstMeasure::Time { length, every } => self.in_period(bursts, every.saturating_sub(length)),
+            BurstMeasure::Accesses { .. } => self.period,
+        }
+    }
+
+    fn in_period(&self, bursts: Bursts, pause: Duration) -> Instant {
+        self.period + pause.mul_f64(part_of_pause(bursts))
+    }
+
+    fn next_burst(
+        &mut self,
+        bursts: Bursts,
+        now: Instant,
+        opened: Option<Instant>,
+        accesses: u64,
+    ) -> Instant {
+        match bursts.measure {
+            BurstMeasure::Time { length, every } => {
+                self.period += every;
+                // Periods that passed while the recorder did not run are left out.
+                while self.period + every <= now {
+                    self.period += every;
+                }
+                self.in_period(bursts, every.saturating_sub(length))
+            }
+            BurstMeasure::Accesses { length, every } => {
+                let took = opened.map_or(Duration::ZERO, |opened| now - opened);
+                let pause = took.mul_f64((every - length) as f64 / accesses.max(1) as f64);
+                let part = part_of_pause(bursts);
+                let rest = 1.0 - self.part_before;
+                self.part_before = part;
+                now + pause.mul_f64(rest + part)
+            }
+        }
     }
 
     /// How long nothing is to be done.
@@ -70,12 +121,13 @@ impl Schedule {
         match self.next {
             Next::Nothing => None,
             Next::Open(at) | Next::Close(at) => Some(at.saturating_duration_since(now)),
+            Next::CloseAfter { .. } => Some(INTERVAL_OF_LOOKS),
         }
     }
 
     /// Does what is due. `stored_bytes`: of the trace so far.
-    pub fn poll(&mut self, ring: &Ring, now: Instant, stored_bytes: u64) {
-        if self.is_full(stored_bytes) {
+    pub fn poll(&mut self, ring: &Ring, now: Instant, progress: Progress) {
+        if self.is_full(progress.stored_bytes) {
             self.finish();
             ring.forget_regions();
             ring.end_window(Cause::Size);
@@ -84,6 +136,9 @@ impl Schedule {
         match self.next {
             Next::Open(at) if at <= now => self.open(ring, at, now),
             Next::Close(at) if at <= now => self.close(ring, now),
+            Next::CloseAfter { opened, accesses } if progress.burst_accesses >= accesses => {
+                self.close_burst(ring, now, Some(opened), progress.burst_accesses);
+            }
             _ => {}
         }
     }
@@ -122,8 +177,14 @@ impl Schedule {
         }
         self.next = match self.options.bursts {
             Some(bursts) => {
-                ring.begin_window(Cause::Burst);
-                Next::Close(now + bursts.length)
+                ring.begin_window(cause_of(bursts));
+                match bursts.measure {
+                    BurstMeasure::Time { length, .. } => Next::Close(now + length),
+                    BurstMeasure::Accesses { length, .. } => Next::CloseAfter {
+                        opened: now,
+                        accesses: length,
+                    },
+                }
             }
             None => {
                 ring.begin_window(Cause::Time);
@@ -133,25 +194,43 @@ impl Schedule {
     }
 
     fn close(&mut self, ring: &Ring, now: Instant) {
-        let Some(bursts) = self.options.bursts else {
-            ring.forget_regions();
-            ring.end_window(Cause::Time);
-            self.finish();
+        if self.options.bursts.is_some() {
+            self.close_burst(ring, now, None, 0);
             return;
-        };
-        ring.end_window(Cause::Burst);
-        self.period += bursts.every;
-        // Periods that passed while the recorder did not run are left out.
-        while self.period + bursts.every <= now {
-            self.period += bursts.every;
         }
-        self.next = Next::Open(self.in_period(bursts));
+        ring.forget_regions();
+        ring.end_window(Cause::Time);
+        self.finish();
+    }
+
+    /// `opened`, `accesses`: of a burst by accesses.
+    fn close_burst(&mut self, ring: &Ring, now: Instant, opened: Option<Instant>, accesses: u64) {
+        if let Some(bursts) = self.options.bursts {
+            ring.end_window(cause_of(bursts));
+            self.next = Next::Open(self.next_burst(bursts, now, opened, accesses));
+        }
     }
 }
 
-fn random_below(limit: Duration) -> Duration {
+fn cause_of(bursts: Bursts) -> Cause {
+    match bursts.are_even {
+        true => Cause::EvenBurst,
+        false => Cause::Burst,
+    }
+}
+
+/// Which part of a period's pause passes before its burst.
+fn part_of_pause(bursts: Bursts) -> f64 {
+    match bursts.are_even {
+        true => 0.0,
+        false => random_part(),
+    }
+}
+
+/// From 0 to 1.
+fn random_part() -> f64 {
     let random = RandomState::new().hash_one(0);
-    limit.mul_f64((random >> 11) as f64 / (1u64 << 53) as f64)
+    (random >> 11) as f64 / (1u64 << 53) as f64
 }
 
 #[cfg(test)]
@@ -159,25 +238,109 @@ mod tests {
     use super::*;
     use crate::options::{Output, RecordOptions};
 
-    #[test]
-    fn a_burst_that_begins_late_is_as_long_as_others() {
-        let bursts = Bursts {
-            length: Duration::from_millis(10),
-            every: Duration::from_secs(1),
-        };
+    const PERIOD: Duration = Duration::from_secs(1);
+
+    fn by_time(are_even: bool) -> Bursts {
+        Bursts {
+            measure: BurstMeasure::Time {
+                length: Duration::from_millis(10),
+                every: PERIOD,
+            },
+            are_even,
+        }
+    }
+
+    fn by_accesses(are_even: bool) -> Bursts {
+        Bursts {
+            measure: BurstMeasure::Accesses {
+                length: 1_000,
+                every: 100_000,
+            },
+            are_even,
+        }
+    }
+
+    fn begin(bursts: Bursts, start: Instant) -> (Ring, Schedule) {
         let mut options = RecordOptions::new("p", Output::Discard);
         options.windows.bursts = Some(bursts);
         let ring = Ring::create(&options).unwrap();
+        let schedule = Schedule::begin(&options.windows, start);
+        (ring, schedule)
+    }
+
+    fn so_many(burst_accesses: u64) -> Progress {
+        Progress {
+            burst_accesses,
+            ..Progress::default()
+        }
+    }
+
+    #[test]
+    fn a_burst_that_begins_late_is_as_long_as_others() {
+        let _turn = crate::watching::take_turn();
         let start = Instant::now();
-        let mut schedule = Schedule::begin(&options.windows, start);
-        let late = start + 2 * bursts.every;
-        schedule.poll(&ring, late, 0);
+        let (ring, mut schedule) = begin(by_time(false), start);
+        let (late, length) = (start + 2 * PERIOD, Duration::from_millis(10));
+        schedule.poll(&ring, late, Progress::default());
         assert!(ring.open_window().is_some());
-        assert_eq!(schedule.wait(late), Some(bursts.length));
-        schedule.poll(&ring, late + bursts.length, 0);
+        assert_eq!(schedule.wait(late), Some(length));
+        schedule.poll(&ring, late + length, Progress::default());
         assert!(ring.open_window().is_none());
         // In the period after that, none is made up for.
-        let wait = schedule.wait(late + bursts.length).unwrap();
-        assert!(wait < bursts.every, "{wait:?}");
+        let wait = schedule.wait(late + length).unwrap();
+        assert!(wait < PERIOD, "{wait:?}");
+    }
+
+    #[test]
+    fn even_bursts_come_when_their_periods_begin() {
+        let _turn = crate::watching::take_turn();
+        let start = Instant::now();
+        let (ring, mut schedule) = begin(by_time(true), start);
+        for period in 0..3 {
+            let at = start + period * PERIOD;
+            assert_eq!(schedule.wait(at), Some(Duration::ZERO));
+            schedule.poll(&ring, at, Progress::default());
+            let end = at + Duration::from_millis(10);
+            schedule.poll(&ring, end, Progress::default());
+            assert_eq!(schedule.wait(end), Some(PERIOD - Duration::from_millis(10)));
+        }
+    }
+
+    #[test]
+    fn a_burst_by_accesses_lasts_until_it_has_them() {
+        let _turn = crate::watching::take_turn();
+        let start = Instant::now();
+        let (ring, mut schedule) = begin(by_accesses(true), start);
+        schedule.poll(&ring, start, so_many(0));
+        assert!(ring.open_window().is_some(), "the first one comes at once");
+        let end = start + Duration::from_millis(20);
+        schedule.poll(&ring, end, so_many(999));
+        assert!(ring.open_window().is_some());
+        // Twice as many were recorded meanwhile, so that 99,000 would take 0.99 s.
+        schedule.poll(&ring, end, so_many(2_000));
+        assert!(ring.open_window().is_none());
+        let wait = schedule.wait(end).unwrap().as_secs_f64();
+        assert!((wait - 0.99).abs() < 1e-6, "{wait}");
+    }
+
+    #[test]
+    fn pauses_of_bursts_by_accesses_are_as_long_in_the_mean() {
+        let _turn = crate::watching::take_turn();
+        let mut now = Instant::now();
+        let (ring, mut schedule) = begin(by_accesses(false), now);
+        let (mut pauses, count) = (Vec::new(), 1000);
+        for _ in 0..count {
+            schedule.poll(&ring, now, so_many(0));
+            now += Duration::from_millis(10);
+            schedule.poll(&ring, now, so_many(1_000));
+            let pause = schedule.wait(now).unwrap();
+            pauses.push(pause.as_secs_f64());
+            now += pause;
+        }
+        // 99,000 accesses take 0.99 s. Two bursts are at most two pauses apart.
+        let mean = pauses.iter().sum::<f64>() / f64::from(count);
+        assert!((mean - 0.99).abs() < 0.01, "{mean}");
+        assert!(pauses.iter().all(|pause| *pause <= 2.0 * 0.99));
+        assert!(pauses.iter().any(|pause| (pause - 0.99).abs() > 0.3));
     }
 }

@@ -185,6 +185,27 @@ class Windows(unittest.TestCase):
         self.assertGreater(windows_in(recorded), 1)
         self.assertGreater(tools.verified_accesses(trace), 1000)
 
+    def test_bursts_by_accesses(self):
+        trace, recorded = self.record("by-accesses", "loop", 4_000_000, options=("--bursts", "200Kacc/2Macc"))
+        windows = windows_in(recorded)
+        self.assertGreater(windows, 1)
+        # Each has them, but perhaps for the last one. All accesses would be 800 million.
+        some = tools.verified_accesses(trace)
+        self.assertGreaterEqual(some, (windows - 1) * 200_000)
+        self.assertLess(some, 400_000_000)
+        self.assertIn(" burst ", tools.trackway("info", trace).stdout)
+
+    def test_even_bursts(self):
+        for length in ("1ms/20ms", "200Kacc/4Macc"):
+            with self.subTest(length=length):
+                trace, recorded = self.record(f"even-{length[:3]}", "loop", 6_000_000, options=("--bursts", length, "--even"))
+                self.assertGreater(windows_in(recorded), 1)
+                self.assertGreater(tools.verified_accesses(trace), 1000)
+                self.assertIn(" even burst ", tools.trackway("info", trace).stdout)
+                report = tools.trackway("report", "-v", "--sort", "accesses", trace).stdout
+                self.assertNotIn("at least", report)
+                self.assertIn("bursts at even distances have no bounds", report)
+
     def test_size_decides(self):
         trace, recorded = self.record("small", "loop", 3_000_000, options=("--max-size", "200K", "--codec", "none"))
         self.assertGreater(os.path.getsize(trace), 200 << 10)
@@ -314,6 +335,12 @@ class Windows(unittest.TestCase):
 
     def test_wrong_words(self):
         for words, expected in ((("--bursts", "1s/10ms"), "two times"), (("--bursts", "x"), "two times"),
+                                (("--bursts", "1Macc/1s"), "two numbers of accesses"),
+                                (("--bursts", "2Macc/1Macc"), "two numbers of accesses"),
+                                (("--bursts", "0acc/1Macc"), "two numbers of accesses"),
+                                (("--bursts", "1Macc/1Gacc"), "name times"), # nothing counts them: --discard
+                                (("--sample", "--bursts", "1Macc/1Gacc"), "name times"),
+                                (("--even",), "--bursts"),
                                 (("--max-size", "0"), "number of bytes"),
                                 (("--paused", "--start-after", "1s"), "cannot be used with"),
                                 (("--only-region", ""), "name of a region"),

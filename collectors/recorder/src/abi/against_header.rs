@@ -213,6 +213,7 @@ fn constants() -> impl Iterator<Item = (&'static str, u64)> {
         ("TRACKWAY_BY_SIZE", BY_SIZE),
         ("TRACKWAY_BY_REGION", BY_REGION),
         ("TRACKWAY_BY_ACCESSES", BY_ACCESSES),
+        ("TRACKWAY_BY_EVEN_BURST", BY_EVEN_BURST),
         ("TRACKWAY_REGION_GLOBS", REGION_GLOBS as u32),
         ("TRACKWAY_REGION_HOLDERS", REGION_HOLDERS as u32),
         ("TRACKWAY_REGIONS_LOCKED", REGIONS_LOCKED),

@@ -153,6 +153,7 @@ fn cause_name(cause: u32, kind: &MarkKind) -> &'static str {
         abi::BY_SIZE => "limit",
         abi::BY_REGION => "region",
         abi::BY_ACCESSES => "accesses",
+        abi::BY_EVEN_BURST => "even burst",
         _ if *kind == MarkKind::Closes => "end",
         _ => "start",
     }

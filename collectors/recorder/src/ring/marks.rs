@@ -22,6 +22,7 @@ pub enum Cause {
     Control = abi::BY_CONTROL,
     Time = abi::BY_TIME,
     Burst = abi::BY_BURST,
+    EvenBurst = abi::BY_EVEN_BURST,
     Size = abi::BY_SIZE,
     Region = abi::BY_REGION,
     Accesses = abi::BY_ACCESSES,

@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use trackway_trace::{
-    encode_marks, Chunk, ChunkFields, ChunkKind, ChunkRef, Decoder, GrowingTrace, MarkInfo, MarkKind,
-};
+use trackway_trace::{encode_marks, Chunk, ChunkFields, ChunkKind, MarkInfo, MarkKind};
 
+use super::counting::AccessCounter;
+
+#[derive(Default)]
 pub struct Beginning {
-    /// What the records mean.
-    growing: GrowingTrace,
+    counter: AccessCounter,
     accesses: u64,
     /// Records of buffers that were taken from then on are kept. None: it isn't reached yet.
     end_ns: Option<u64>,
@@ -16,18 +16,6 @@ pub struct Beginning {
     first: HashMap<(u32, ChunkKind), u64>,
     /// Chunks of marks that were kept.
     marks: u64,
-}
-
-impl Default for Beginning {
-    fn default() -> Self {
-        Self {
-            growing: GrowingTrace::new("the recording".as_ref()),
-            accesses: 0,
-            end_ns: None,
-            first: HashMap::new(),
-            marks: 0,
-        }
-    }
 }
 
 impl Beginning {
@@ -44,14 +32,14 @@ impl Beginning {
     pub fn kept<'c>(&mut self, chunk: Chunk<'c>) -> Option<Chunk<'c>> {
         match chunk.header.kind {
             ChunkKind::Records if self.is_before_end(&chunk) => {
-                self.count(&chunk);
+                self.accesses = self.accesses.saturating_add(self.counter.count(&chunk));
                 None
             }
             ChunkKind::OracleRecords | ChunkKind::Gap if self.is_before_end(&chunk) => None,
             ChunkKind::OracleSummary => None, // it counts from the start
             ChunkKind::Records | ChunkKind::OracleRecords | ChunkKind::Gap => Some(self.renumbered(chunk)),
             kind => {
-                self.growing.push(&chunk.header, &chunk.to_bytes());
+                self.counter.define(&chunk);
                 self.marks += u64::from(kind == ChunkKind::Marks);
                 Some(chunk)
             }
@@ -64,21 +52,6 @@ impl Beginning {
             _ => chunk.header.first_ns,
         };
         self.end_ns.is_none_or(|end_ns| begun_ns < end_ns)
-    }
-
-    /// What can't be decoded doesn't count.
-    fn count(&mut self, chunk: &Chunk) {
-        let place = ChunkRef {
-            header: chunk.header,
-            offset: 0,
-        };
-        let mut decoder = Decoder::new(self.growing.trace()).with_runs();
-        let Ok(mut batches) = decoder.decode_stored(&place, chunk.stored) else {
-            return;
-        };
-        while let Ok(Some(batch)) = batches.next_batch() {
-            self.accesses = self.accesses.saturating_add(batch.access_count());
-        }
     }
 
     fn renumbered<'c>(&mut self, chunk: Chunk<'c>) -> Chunk<'c> {

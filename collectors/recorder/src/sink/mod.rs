@@ -1,6 +1,7 @@
 //! Where encoded chunks go, and what is known of those that got lost there.
 
 mod beginning;
+mod counting;
 mod file;
 mod first_part;
 pub mod flight;
@@ -17,9 +18,12 @@ use crate::options::{Compression, Flight, Output, RecordOptions};
 use crate::streaming::Sender;
 use crate::{Loss, RecordError};
 use beginning::Beginning;
+use counting::AccessCounter;
 use file::FileSink;
 use flight::{FlightSink, SnapshotBoard, SnapshotRequest};
 use missing::Missing;
+
+pub use counting::Counted;
 
 /// What happened, to which trace, and what to do, for the user.
 pub type SinkError = Box<dyn std::error::Error + Send + Sync>;
@@ -72,6 +76,8 @@ pub struct Sink {
     encoder: ChunkEncoder,
     /// What isn't kept; none if all is.
     beginning: Option<Beginning>,
+    /// Counts the accesses of what is kept, and what it counted last. None: nobody asks.
+    counter: Option<(AccessCounter, Counted)>,
     failure: Option<String>,
     missing: Missing,
     chunk_count: u64,
@@ -140,11 +146,24 @@ impl Sink {
             chunks,
             encoder: ChunkEncoder::new(codec(compression))?,
             beginning: skips.then(Beginning::default),
+            counter: None,
             failure: None,
             missing: Missing::default(),
             chunk_count: 0,
             stored_bytes: 0,
         })
+    }
+
+    /// Counts the accesses of each chunk from now on.
+    pub fn count_accesses(&mut self) {
+        self.counter = Some(Default::default());
+    }
+
+    /// What the last chunk held.
+    pub fn last_counted(&self) -> Counted {
+        self.counter
+            .as_ref()
+            .map_or(Counted::default(), |(_, counted)| *counted)
     }
 
     pub fn heed(&mut self, impatience: &Arc<AtomicBool>) {
@@ -202,6 +221,9 @@ impl Sink {
         let Some(chunk) = kept else {
             return Written::Yes;
         };
+        if let Some((counter, counted)) = &mut self.counter {
+            *counted = counter.take(&chunk);
+        }
         if failed_before {
             self.missing.note_lost(&chunk);
             return Written::No;
