@@ -1,8 +1,10 @@
 //! A flight recorder: the newest records stay in memory, and go to a trace of their own when something is worth it.
 
+mod memory;
+
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use trackway_trace::chunk::FLAG_TAIL;
@@ -15,6 +17,7 @@ use super::file::FileSink;
 use super::first_part::FirstPart;
 use super::{ChunkSink, SinkError};
 use crate::options::Flight;
+use memory::{cost_of, Held, Memory};
 
 /// What is to be written, and why.
 #[derive(Debug, Clone)]
@@ -79,62 +82,26 @@ impl SnapshotBoard {
     }
 }
 
-/// How many bytes of chunks are held, by the sink and by a snapshot that is being written.
-#[derive(Default)]
-struct Memory {
-    bytes: Mutex<u64>,
-    released: Condvar,
-}
-
-impl Memory {
-    fn lock(&self) -> MutexGuard<'_, u64> {
-        self.bytes.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn wait_until_at_most(&self, limit: u64) {
-        let waited = self.released.wait_while(self.lock(), |bytes| *bytes > limit);
-        drop(waited);
-    }
-}
-
-/// A chunk of records.
-struct Held {
-    header: ChunkHeader,
-    stored: Box<[u8]>,
-    memory: Arc<Memory>,
-}
-
-impl Held {
-    fn new(chunk: &Chunk, memory: &Arc<Memory>) -> Arc<Self> {
-        *memory.lock() += chunk.header.chunk_length();
-        Arc::new(Self {
-            header: chunk.header,
-            stored: chunk.stored.into(),
-            memory: Arc::clone(memory),
-        })
-    }
-}
-
-impl Drop for Held {
-    fn drop(&mut self) {
-        *self.memory.lock() -= self.header.chunk_length();
-        self.memory.released.notify_all();
-    }
-}
-
-/// What each snapshot has, whatever its records: the start, modules, processes and marks.
+/// What each snapshot has, whatever its records: the start, modules and processes.
 type Lasting = (ChunkHeader, Arc<[u8]>);
+
+/// What a chunk of these takes beside its payload.
+const LASTING_COST: u64 = 128;
+/// The user hears when what all records need takes more than this part of the limit.
+const TOO_LARGE_A_PART: u64 = 2;
 
 pub struct FlightSink {
     limits: Flight,
     force: bool,
     codec: Codec,
     lasting: Vec<Lasting>,
+    /// Bytes of memory that these take.
+    lasting_bytes: u64,
     newest: VecDeque<Arc<Held>>,
+    /// Bytes of memory that these take.
+    newest_bytes: u64,
     /// Streams with chunks that are copies of what is to come.
     copied: HashSet<u32>,
-    /// Bytes of these.
-    newest_bytes: u64,
     memory: Arc<Memory>,
     /// The end of the newest records that were let go.
     let_go_ns: u64,
@@ -152,9 +119,10 @@ impl FlightSink {
             force,
             codec,
             lasting: Vec::new(),
+            lasting_bytes: 0,
             newest: VecDeque::new(),
-            copied: HashSet::new(),
             newest_bytes: 0,
+            copied: HashSet::new(),
             memory: Arc::default(),
             let_go_ns: 0,
             writing: None,
@@ -173,12 +141,37 @@ impl FlightSink {
     /// What is written meanwhile is limited by the same bytes: the program waits for it.
     fn hold(&mut self, chunk: &Chunk) {
         self.forget_copy_of(&chunk.header);
-        self.newest.push_back(Held::new(chunk, &self.memory));
-        self.newest_bytes += chunk.header.chunk_length();
-        self.let_old_go(chunk.header.last_ns);
+        let cost = cost_of(chunk.stored.len());
+        let before = self.newest.back().map_or(self.let_go_ns, |held| held.end_ns);
+        let end_ns = match chunk.header.last_ns {
+            0 => before,
+            end_ns => end_ns,
+        };
+        self.newest.push_back(Held::new(chunk, end_ns, &self.memory));
+        self.newest_bytes += cost;
+        self.let_old_go(end_ns);
         if self.writing.is_some() {
-            let most = self.newest_bytes.max(self.limits.most_bytes);
-            self.memory.wait_until_at_most(most + chunk.header.chunk_length());
+            let most = self.newest_bytes.max(self.most_of_newest());
+            self.memory.wait_until_at_most(most + cost);
+        }
+    }
+
+    fn most_of_newest(&self) -> u64 {
+        self.limits.most_bytes.saturating_sub(self.lasting_bytes)
+    }
+
+    /// What each snapshot needs counts against the limit, too. It isn't let go, so the user hears of it in time.
+    fn keep(&mut self, chunk: &Chunk) {
+        let part = self.limits.most_bytes / TOO_LARGE_A_PART;
+        let was_small = self.lasting_bytes <= part;
+        self.lasting.push((chunk.header, chunk.stored.into()));
+        self.lasting_bytes += LASTING_COST + chunk.stored.len() as u64;
+        if was_small && self.lasting_bytes > part {
+            (self.notify)(&format!(
+                "what all records need (modules, processes) takes {} bytes of the {} that --flight allows; a larger limit \
+                 leaves more room for accesses",
+                self.lasting_bytes, self.limits.most_bytes
+            ));
         }
     }
 
@@ -187,7 +180,7 @@ impl FlightSink {
         let key = |header: &ChunkHeader| (header.kind, header.stream, header.sequence);
         if whole.kind == ChunkKind::Records && self.copied.remove(&whole.stream) {
             self.newest.retain(|held| key(&held.header) != key(whole));
-            self.newest_bytes = self.newest.iter().map(|held| held.header.chunk_length()).sum();
+            self.newest_bytes = self.newest.iter().map(|held| held.cost()).sum();
         }
         if whole.flags & FLAG_TAIL != 0 {
             self.copied.insert(whole.stream);
@@ -198,14 +191,17 @@ impl FlightSink {
         let longest = self.limits.longest.map(|longest| longest.as_nanos() as u64);
         let oldest_ns = longest.map_or(0, |longest| now_ns.saturating_sub(longest));
         while let Some(first) = self.newest.front() {
-            let is_old = first.header.last_ns != 0 && first.header.last_ns < oldest_ns;
+            let is_old = first.end_ns < oldest_ns;
             // The limit is reached rather than kept, or a chunk that is larger would never be held.
-            let without_it = self.newest_bytes - first.header.chunk_length();
-            if without_it < self.limits.most_bytes && !is_old {
+            let without_it = self.newest_bytes - first.cost();
+            let is_last = self.newest.len() == 1;
+            if (without_it < self.most_of_newest() || is_last) && !is_old {
                 break;
             }
             self.newest_bytes = without_it;
-            self.let_go_ns = self.let_go_ns.max(first.header.last_ns);
+            if first.header.kind != ChunkKind::Marks {
+                self.let_go_ns = self.let_go_ns.max(first.header.last_ns);
+            }
             self.newest.pop_front();
         }
     }
@@ -230,10 +226,12 @@ impl ChunkSink for FlightSink {
             }
         }
         match chunk.header.kind {
-            ChunkKind::Records | ChunkKind::Allocations | ChunkKind::Gap => self.hold(chunk),
+            ChunkKind::Records | ChunkKind::Allocations | ChunkKind::Gap | ChunkKind::Marks => {
+                self.hold(chunk)
+            }
             // The oracle counts the whole run, and the end is that of a snapshot.
             ChunkKind::OracleRecords | ChunkKind::OracleSummary | ChunkKind::End => {}
-            _ => self.lasting.push((chunk.header, chunk.stored.into())),
+            _ => self.keep(chunk),
         }
         Ok(())
     }
@@ -308,13 +306,8 @@ impl Contents {
     /// Returns the length of the file, bytes. Each chunk is given back when it is written.
     fn write(mut self, request: &SnapshotRequest, force: bool, codec: Codec) -> Result<u64, TraceError> {
         let mut writer = TraceWriter::create_when_whole(&request.path, force, codec)?;
-        let mut marks = 0;
         for (header, stored) in &self.lasting {
-            let mut header = *header;
-            if header.kind == ChunkKind::Marks {
-                header.sequence = marks; // a first part has those before
-                marks += 1;
-            }
+            let header = *header;
             writer.append(&Chunk { header, stored })?;
         }
         let mut totals = EndInfo {
@@ -325,6 +318,7 @@ impl Contents {
             ..EndInfo::default()
         };
         let mut next: HashMap<(u32, ChunkKind), u64> = HashMap::new();
+        let mut stored = Vec::new();
         while let Some(held) = self.newest.pop_front() {
             // Streams have no holes: what came before isn't missing in this trace.
             let sequence = next.entry((held.header.stream, held.header.kind)).or_default();
@@ -336,17 +330,28 @@ impl Contents {
             if header.kind == ChunkKind::Records {
                 totals.record_bytes += u64::from(header.raw_length);
             }
-            let stored = &held.stored;
-            writer.append(&Chunk { header, stored })?;
+            held.copy_to(&mut stored);
+            drop(held);
+            writer.append(&Chunk {
+                header,
+                stored: &stored,
+            })?;
         }
         let streams = next.keys().filter(|(_, kind)| *kind == ChunkKind::Records);
         totals.streams = streams.count() as u64;
-        self.write_window(&mut writer, request)?;
+        let marks = next.get(&(0, ChunkKind::Marks)).copied().unwrap_or_default();
+        self.write_window(&mut writer, request, marks)?;
         writer.finish(&totals)?;
         Ok(file_length(&request.path))
     }
 
-    fn write_window(&self, writer: &mut TraceWriter, request: &SnapshotRequest) -> Result<(), TraceError> {
+    /// `sequence`: how many chunks of marks came before.
+    fn write_window(
+        &self,
+        writer: &mut TraceWriter,
+        request: &SnapshotRequest,
+        sequence: u64,
+    ) -> Result<(), TraceError> {
         let mark = |kind, ns, cause: &str| MarkInfo {
             ns,
             kind,
@@ -358,12 +363,8 @@ impl Contents {
             mark(MarkKind::Opens, self.begin_ns, "flight"),
             mark(MarkKind::Closes, request.end_ns, &request.cause),
         ];
-        let before = self
-            .lasting
-            .iter()
-            .filter(|(header, _)| header.kind == ChunkKind::Marks);
         let fields = ChunkFields {
-            sequence: before.count() as u64,
+            sequence,
             ..ChunkFields::new(ChunkKind::Marks)
         };
         writer.write_chunk(&fields, &encode_marks(&marks))

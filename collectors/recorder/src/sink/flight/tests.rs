@@ -2,7 +2,10 @@ use super::*;
 use std::time::Duration;
 use trackway_trace::{plain_chunk, Trace};
 
-const CHUNK: u64 = 64 + 1000;
+/// What a chunk of 1000 bytes takes.
+const CHUNK: u64 = memory::HELD_COST + memory::BLOCK_COST;
+/// The same of one that stays.
+const LASTING: u64 = LASTING_COST + 1000;
 
 fn sink(most_bytes: u64, longest: Option<Duration>) -> FlightSink {
     let limits = Flight {
@@ -68,7 +71,10 @@ fn a_copy_goes_when_the_whole_comes() {
     let key = |held: &Arc<Held>| (held.header.stream, held.header.sequence, held.header.flags);
     let kept: Vec<_> = sink.newest.iter().map(key).collect();
     assert_eq!(kept, [(0, 0, 0), (1, 0, FLAG_TAIL), (0, 1, 0), (0, 2, 0)]);
-    assert_eq!((sink.newest_bytes, *sink.memory.lock()), (4 * CHUNK, 4 * CHUNK));
+    assert_eq!(
+        (sink.newest_bytes, sink.memory.held_bytes()),
+        (4 * CHUNK, 4 * CHUNK)
+    );
 }
 
 #[test]
@@ -76,11 +82,57 @@ fn the_newest_stay_as_far_as_there_is_room() {
     let mut sink = sink(3 * CHUNK, None);
     for sequence in 0..10 {
         append(&mut sink, ChunkKind::Records, 0, sequence, 10 + sequence);
-        assert!(*sink.memory.lock() <= 3 * CHUNK);
+        assert!(sink.memory.held_bytes() <= 3 * CHUNK);
     }
     let kept: Vec<u64> = sink.newest.iter().map(|held| held.header.sequence).collect();
     assert_eq!(kept, [7, 8, 9]);
     assert_eq!(sink.let_go_ns, 16);
+}
+
+#[test]
+fn what_all_records_need_counts_as_well() {
+    let mut sink = sink(10 * CHUNK, None);
+    for sequence in 0..20 {
+        append(&mut sink, ChunkKind::Records, 0, sequence, 10 + sequence);
+    }
+    for sequence in 0..7 {
+        append(&mut sink, ChunkKind::Module, 0, sequence, 0);
+        append(&mut sink, ChunkKind::Records, 0, 20 + sequence, 30 + sequence);
+        assert!(sink.lasting_bytes + sink.newest_bytes < 11 * CHUNK);
+    }
+    assert_eq!(
+        sink.newest_bytes.div_ceil(CHUNK),
+        (10 * CHUNK - 7 * LASTING).div_ceil(CHUNK)
+    );
+    // One stays, whatever there is.
+    for sequence in 7..20 {
+        append(&mut sink, ChunkKind::Module, 0, sequence, 0);
+        append(&mut sink, ChunkKind::Records, 0, 20 + sequence, 30 + sequence);
+    }
+    assert_eq!(sink.newest.len(), 1);
+}
+
+#[test]
+fn old_marks_go_with_the_records_around_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.trackway");
+    let mut sink = sink(4 * CHUNK, None);
+    for sequence in 0..10 {
+        append(&mut sink, ChunkKind::Marks, 0, sequence, 0);
+        append(&mut sink, ChunkKind::Records, 0, sequence, 10 + sequence);
+    }
+    assert_eq!(sink.let_go_ns, 17);
+    sink.snapshot(request(&path, 100));
+    sink.finish().unwrap();
+    let expected = [
+        (ChunkKind::Marks, 0, 0),
+        (ChunkKind::Records, 0, 0),
+        (ChunkKind::Marks, 0, 1),
+        (ChunkKind::Records, 0, 1),
+        (ChunkKind::Marks, 0, 2), // the snapshot's own
+        (ChunkKind::End, 0, 0),
+    ];
+    assert_eq!(chunks(&path), expected);
 }
 
 #[test]
@@ -91,13 +143,17 @@ fn old_ones_go() {
     }
     let kept: Vec<u64> = sink.newest.iter().map(|held| held.header.sequence).collect();
     assert_eq!(kept, [7, 8, 9]);
+    // Marks have no times of their own, and go with the records before them.
+    append(&mut sink, ChunkKind::Marks, 0, 0, 0);
+    append(&mut sink, ChunkKind::Records, 0, 10, 2000);
+    assert_eq!(sink.newest.len(), 1);
 }
 
 #[test]
 fn a_snapshot_has_what_its_records_need_and_numbers_them_anew() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.trackway");
-    let mut sink = sink(4 * CHUNK, None);
+    let mut sink = sink(4 * CHUNK + 2 * LASTING, None); // with start and module
     append(&mut sink, ChunkKind::Start, 0, 0, 0);
     for sequence in 0..9 {
         append(
@@ -144,7 +200,7 @@ fn what_is_written_is_kept_and_written_again() {
     }
     sink.finish().unwrap();
     assert_eq!(chunks(&paths[0]), chunks(&paths[1]));
-    assert_eq!(*sink.memory.lock(), 4 * CHUNK);
+    assert_eq!(sink.memory.held_bytes(), 4 * CHUNK);
 }
 
 #[test]
@@ -159,7 +215,7 @@ fn memory_is_limited_while_a_snapshot_is_written() {
                 10 + sequence,
             ));
         }
-        assert!(*sink.memory.lock() <= 9 * CHUNK);
+        assert!(sink.memory.held_bytes() <= 9 * CHUNK);
     }
     sink.finish().unwrap();
     assert_eq!(sink.board.done().len(), 10);
