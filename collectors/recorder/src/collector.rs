@@ -35,7 +35,7 @@ use self::thread_stacks::ThreadStacks;
 use self::turns::Turn;
 use crate::abi;
 use crate::clock::RecordingClock;
-use crate::encoding::{Payload, Queue};
+use crate::encoding::{BurstCount, Payload, Queue};
 use crate::processes::{Image, Processes};
 use crate::ring::{Ring, SlotWords};
 use crate::sink::flight::SnapshotRequest;
@@ -207,9 +207,9 @@ impl<'scope> Collector<'scope> {
         self.queue.begin_burst(from_ns);
     }
 
-    /// Accesses that were recorded since then, as far as they were handed over.
-    pub fn burst_accesses(&self) -> u64 {
-        self.queue.burst_accesses()
+    /// What was recorded since then, as far as it was handed over.
+    pub fn burst(&self) -> BurstCount {
+        self.queue.burst()
     }
 
     /// Another part of the recording begins at that time, with a window of its own: buffers that were taken earlier

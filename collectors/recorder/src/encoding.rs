@@ -45,8 +45,7 @@ pub struct Output {
     /// Bytes that were stored, and accesses that were not kept, for those who don't want to wait for the sink.
     stored_bytes: AtomicU64,
     passed_accesses: AtomicU64,
-    /// Accesses of the buffers that were taken from a time on.
-    burst: BurstCount,
+    burst: Mutex<BurstCount>,
     discard: bool,
     settings: Settings,
     pace: Mutex<Pace>,
@@ -54,22 +53,25 @@ pub struct Output {
     work: Mutex<RecorderWork>,
 }
 
-/// A thread that comes late hands over what it recorded in an earlier burst, which doesn't count.
-#[derive(Default)]
-struct BurstCount {
-    from_ns: AtomicU64,
-    accesses: AtomicU64,
+/// What was recorded since a burst began, as far as it was counted.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct BurstCount {
+    pub accesses: u64,
+    from_ns: u64,
+    until_ns: u64,
 }
 
 impl BurstCount {
-    fn begin(&self, from_ns: u64) {
-        self.from_ns.store(from_ns, Relaxed);
-        self.accesses.store(0, Relaxed);
+    /// How long the counted accesses took.
+    pub fn time(&self) -> Duration {
+        Duration::from_nanos(self.until_ns.saturating_sub(self.from_ns))
     }
 
-    fn add(&self, counted: Counted) {
-        if counted.first_ns >= self.from_ns.load(Relaxed) {
-            self.accesses.fetch_add(counted.accesses, Relaxed);
+    /// A thread that comes late hands over what it recorded in an earlier burst, which doesn't count.
+    fn add(&mut self, counted: Counted) {
+        if counted.first_ns >= self.from_ns && counted.accesses > 0 {
+            self.accesses = self.accesses.saturating_add(counted.accesses);
+            self.until_ns = self.until_ns.max(counted.last_ns);
         }
     }
 }
@@ -94,7 +96,7 @@ impl Output {
             waiting_bytes: AtomicUsize::new(0),
             stored_bytes: AtomicU64::new(0),
             passed_accesses: AtomicU64::new(0),
-            burst: BurstCount::default(),
+            burst: Mutex::default(),
             discard,
             settings,
             pace: Mutex::default(),
@@ -114,6 +116,10 @@ impl Output {
 
     fn pace(&self) -> MutexGuard<'_, Pace> {
         self.pace.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn burst(&self) -> MutexGuard<'_, BurstCount> {
+        self.burst.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn add_work(&self, work: RecorderWork) {
@@ -137,7 +143,7 @@ impl Output {
         turns.next_ticket += 1;
         self.stored_bytes.store(turns.sink.stored_bytes(), Relaxed);
         self.passed_accesses.store(turns.sink.passed_accesses(), Relaxed);
-        self.burst.add(turns.sink.last_counted());
+        self.burst().add(turns.sink.last_counted());
         self.turn_changed.notify_all();
         written
     }
@@ -176,12 +182,15 @@ impl Queue<'_> {
 
     /// Counts from that time on.
     pub fn begin_burst(&self, from_ns: u64) {
-        self.output.burst.begin(from_ns);
+        *self.output.burst() = BurstCount {
+            from_ns,
+            ..BurstCount::default()
+        };
     }
 
-    /// Accesses that were recorded into buffers that threads took since then.
-    pub fn burst_accesses(&self) -> u64 {
-        self.output.burst.accesses.load(Relaxed)
+    /// What was recorded into buffers that threads took since then.
+    pub fn burst(&self) -> BurstCount {
+        *self.output.burst()
     }
 
     pub fn push(&mut self, fields: ChunkFields, payload: Payload) {

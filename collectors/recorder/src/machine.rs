@@ -70,13 +70,19 @@ pub fn describe_running(info: &mut StartInfo, pid: u32) {
     if let Ok(directory) = link("cwd") {
         info.working_directory = directory;
     }
-    let words = fs::read(folder.join("cmdline")).unwrap_or_default();
-    info.arguments = words
-        .split(|byte| *byte == 0)
-        .skip(1)
+    info.arguments = arguments_of(&fs::read(folder.join("cmdline")).unwrap_or_default());
+}
+
+/// The arguments in `/proc/PID/cmdline`, without the program's own name. A program that gives itself a title (`setproctitle`)
+/// fills the rest of their place with zeros.
+fn arguments_of(cmdline: &[u8]) -> Vec<String> {
+    let last = cmdline.iter().rposition(|byte| *byte != 0);
+    let Some(last) = last else { return Vec::new() };
+    let mut words = cmdline[..=last].split(|byte| *byte == 0);
+    words.next();
+    words
         .map(|word| String::from_utf8_lossy(word).into_owned())
-        .collect();
-    info.arguments.pop(); // a 0 ends the last one, too
+        .collect()
 }
 
 /// The data and unified caches that processor 0 sees, from level 1 on; those of which the system says too little are
@@ -132,6 +138,15 @@ fn count_processors(list: &str) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn arguments_of_running_programs() {
+        let of = |cmdline: &str| arguments_of(cmdline.as_bytes());
+        assert_eq!(of("server\0--port\0\x30\0"), ["--port", "0"]);
+        assert_eq!(of("server\0a\0\0b\0"), ["a", "", "b"]);
+        assert_eq!(of("server: ready\0\0\0\0\0"), [""; 0]);
+        assert_eq!(of(""), [""; 0]);
+    }
 
     #[test]
     fn sizes_of_caches_carry_a_unit() {

@@ -78,9 +78,11 @@ impl Switching<'_> {
 
     fn poll_schedule(&mut self, scene: &Scene, collector: &Collector) {
         let (now_ns, windows) = (scene.clock.now_ns(), scene.ring.window_count());
+        let burst = collector.burst();
         let progress = Progress {
             stored_bytes: scene.stored_bytes,
-            burst_accesses: collector.burst_accesses(),
+            burst_accesses: burst.accesses,
+            burst_time: burst.time(),
         };
         self.schedule.poll(scene.ring, Instant::now(), progress);
         if scene.ring.window_count() != windows {

@@ -13,7 +13,9 @@ enum Next {
     Nothing,
     Open(Instant),
     Close(Instant),
-    CloseAfter { opened: Instant, accesses: u64 },
+    CloseAfter(u64),
+    /// No window is opened any more.
+    Finish(Instant),
 }
 
 /// How often it is looked whether a burst has its accesses.
@@ -26,6 +28,8 @@ pub struct Progress {
     pub stored_bytes: u64,
     /// Of the present burst, if they are counted.
     pub burst_accesses: u64,
+    /// How long these took.
+    pub burst_time: Duration,
 }
 
 /// Opens and closes windows in a recording.
@@ -89,13 +93,7 @@ impl Schedule {
         self.period + pause.mul_f64(part_of_pause(bursts))
     }
 
-    fn next_burst(
-        &mut self,
-        bursts: Bursts,
-        now: Instant,
-        opened: Option<Instant>,
-        accesses: u64,
-    ) -> Instant {
+    fn next_burst(&mut self, bursts: Bursts, now: Instant, progress: Progress) -> Instant {
         match bursts.measure {
             BurstMeasure::Time { length, every } => {
                 self.period += every;
@@ -106,8 +104,10 @@ impl Schedule {
                 self.in_period(bursts, every.saturating_sub(length))
             }
             BurstMeasure::Accesses { length, every } => {
-                let took = opened.map_or(Duration::ZERO, |opened| now - opened);
-                let pause = took.mul_f64((every - length) as f64 / accesses.max(1) as f64);
+                let accesses = progress.burst_accesses.max(1);
+                let pause = progress
+                    .burst_time
+                    .mul_f64((every - length) as f64 / accesses as f64);
                 let part = part_of_pause(bursts);
                 let rest = 1.0 - self.part_before;
                 self.part_before = part;
@@ -120,8 +120,8 @@ impl Schedule {
     pub fn wait(&self, now: Instant) -> Option<Duration> {
         match self.next {
             Next::Nothing => None,
-            Next::Open(at) | Next::Close(at) => Some(at.saturating_duration_since(now)),
-            Next::CloseAfter { .. } => Some(INTERVAL_OF_LOOKS),
+            Next::Open(at) | Next::Close(at) | Next::Finish(at) => Some(at.saturating_duration_since(now)),
+            Next::CloseAfter(_) => Some(INTERVAL_OF_LOOKS),
         }
     }
 
@@ -135,10 +135,11 @@ impl Schedule {
         }
         match self.next {
             Next::Open(at) if at <= now => self.open(ring, at, now),
-            Next::Close(at) if at <= now => self.close(ring, now),
-            Next::CloseAfter { opened, accesses } if progress.burst_accesses >= accesses => {
-                self.close_burst(ring, now, Some(opened), progress.burst_accesses);
+            Next::Close(at) if at <= now => self.close(ring, now, progress),
+            Next::CloseAfter(accesses) if progress.burst_accesses >= accesses || self.has_passed(now) => {
+                self.close(ring, now, progress);
             }
+            Next::Finish(at) if at <= now => self.finish(),
             _ => {}
         }
     }
@@ -146,6 +147,10 @@ impl Schedule {
     /// Whether the trace is as large as it may be: then no window is opened any more.
     pub fn is_full(&self, stored_bytes: u64) -> bool {
         self.options.most_bytes.is_some_and(|most| stored_bytes >= most)
+    }
+
+    fn has_passed(&self, now: Instant) -> bool {
+        self.end.is_some_and(|end| end <= now)
     }
 
     fn finish(&mut self) {
@@ -180,10 +185,7 @@ impl Schedule {
                 ring.begin_window(cause_of(bursts));
                 match bursts.measure {
                     BurstMeasure::Time { length, .. } => Next::Close(now + length),
-                    BurstMeasure::Accesses { length, .. } => Next::CloseAfter {
-                        opened: now,
-                        accesses: length,
-                    },
+                    BurstMeasure::Accesses { length, .. } => Next::CloseAfter(length),
                 }
             }
             None => {
@@ -193,22 +195,19 @@ impl Schedule {
         };
     }
 
-    fn close(&mut self, ring: &Ring, now: Instant) {
-        if self.options.bursts.is_some() {
-            self.close_burst(ring, now, None, 0);
+    fn close(&mut self, ring: &Ring, now: Instant, progress: Progress) {
+        let Some(bursts) = self.options.bursts else {
+            ring.forget_regions();
+            ring.end_window(Cause::Time);
+            self.finish();
             return;
-        }
-        ring.forget_regions();
-        ring.end_window(Cause::Time);
-        self.finish();
-    }
-
-    /// `opened`, `accesses`: of a burst by accesses.
-    fn close_burst(&mut self, ring: &Ring, now: Instant, opened: Option<Instant>, accesses: u64) {
-        if let Some(bursts) = self.options.bursts {
-            ring.end_window(cause_of(bursts));
-            self.next = Next::Open(self.next_burst(bursts, now, opened, accesses));
-        }
+        };
+        ring.end_window(cause_of(bursts));
+        let at = self.next_burst(bursts, now, progress);
+        self.next = match self.end {
+            Some(end) if at >= end => Next::Finish(end),
+            _ => Next::Open(at),
+        };
     }
 }
 
@@ -268,9 +267,10 @@ mod tests {
         (ring, schedule)
     }
 
-    fn so_many(burst_accesses: u64) -> Progress {
+    fn so_many(burst_accesses: u64, burst_time: Duration) -> Progress {
         Progress {
             burst_accesses,
+            burst_time,
             ..Progress::default()
         }
     }
@@ -311,16 +311,45 @@ mod tests {
         let _turn = crate::watching::take_turn();
         let start = Instant::now();
         let (ring, mut schedule) = begin(by_accesses(true), start);
-        schedule.poll(&ring, start, so_many(0));
+        schedule.poll(&ring, start, Progress::default());
         assert!(ring.open_window().is_some(), "the first one comes at once");
-        let end = start + Duration::from_millis(20);
-        schedule.poll(&ring, end, so_many(999));
+        // The recorder notices late. That says nothing of the program's speed.
+        let end = start + Duration::from_secs(5);
+        let took = Duration::from_millis(20);
+        schedule.poll(&ring, end, so_many(999, took));
         assert!(ring.open_window().is_some());
         // Twice as many were recorded meanwhile, so that 99,000 would take 0.99 s.
-        schedule.poll(&ring, end, so_many(2_000));
+        schedule.poll(&ring, end, so_many(2_000, took));
         assert!(ring.open_window().is_none());
         let wait = schedule.wait(end).unwrap().as_secs_f64();
         assert!((wait - 0.99).abs() < 1e-6, "{wait}");
+    }
+
+    #[test]
+    fn the_end_comes_in_a_pause_and_in_a_burst_by_accesses() {
+        let _turn = crate::watching::take_turn();
+        let duration = Duration::from_millis(500);
+        for burst_accesses in [0, 1_000] {
+            let start = Instant::now();
+            let mut options = RecordOptions::new("p", Output::Discard);
+            options.windows.bursts = Some(by_accesses(true));
+            options.windows.duration = Some(duration);
+            let ring = Ring::create(&options).unwrap();
+            let mut schedule = Schedule::begin(&options.windows, start);
+            schedule.poll(&ring, start, Progress::default());
+            let in_burst = start + Duration::from_millis(10);
+            schedule.poll(
+                &ring,
+                in_burst,
+                so_many(burst_accesses, Duration::from_millis(10)),
+            );
+            assert_eq!(ring.open_window().is_some(), burst_accesses == 0);
+            assert!(!schedule.is_over());
+            for _ in 0..2 {
+                schedule.poll(&ring, start + duration, so_many(burst_accesses, Duration::ZERO));
+            }
+            assert!(schedule.is_over() && ring.open_window().is_none());
+        }
     }
 
     #[test]
@@ -330,9 +359,9 @@ mod tests {
         let (ring, mut schedule) = begin(by_accesses(false), now);
         let (mut pauses, count) = (Vec::new(), 1000);
         for _ in 0..count {
-            schedule.poll(&ring, now, so_many(0));
+            schedule.poll(&ring, now, Progress::default());
             now += Duration::from_millis(10);
-            schedule.poll(&ring, now, so_many(1_000));
+            schedule.poll(&ring, now, so_many(1_000, Duration::from_millis(10)));
             let pause = schedule.wait(now).unwrap();
             pauses.push(pause.as_secs_f64());
             now += pause;

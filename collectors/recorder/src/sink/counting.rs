@@ -12,8 +12,9 @@ pub struct AccessCounter {
 /// What a chunk of records holds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counted {
-    /// When its thread took the buffer.
+    /// When its thread took the buffer, and handed it over.
     pub first_ns: u64,
+    pub last_ns: u64,
     pub accesses: u64,
 }
 
@@ -53,6 +54,7 @@ impl AccessCounter {
         match chunk.header.kind {
             ChunkKind::Records => Counted {
                 first_ns: chunk.header.first_ns,
+                last_ns: chunk.header.last_ns,
                 accesses: self.count(chunk),
             },
             ChunkKind::OracleRecords | ChunkKind::OracleSummary | ChunkKind::Gap => Counted::default(),
