@@ -8,11 +8,13 @@ closing line.
 import argparse
 import json
 import os
+import re
 import statistics
 import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 from measuring import programs, results, timing
@@ -21,7 +23,18 @@ from measuring.real_runs import BUILDS, Runs, build, built_before
 from measuring.results import Column
 
 MEMORY = Path("/dev/shm")
-USUAL = ("lua", "sqlite", "bzip2", "leveldb", "rapidjson", "oniguruma")
+# Runs of some two seconds, by which times are measured, and short ones, of which the whole trace is stored: about 6000 chunks.
+USUAL = {
+    "lua": ('"$PROGRAM" "$DRIVERS/load.lua" 600000', '"$PROGRAM" "$DRIVERS/load.lua" 20000'),
+    "sqlite": ('"$PROGRAM" 400000', '"$PROGRAM" 17000'),
+    "bzip2": ('"$PROGRAM" -9 -k -c text text text text', '"$PROGRAM" -9 -c < <(head -c 1400000 text)'),
+    "leveldb": ('"$PROGRAM" 450000', '"$PROGRAM" 40000'),
+    "rapidjson": ('"$PROGRAM" 50000 30', '"$PROGRAM" 10000 4'),
+    "oniguruma": (
+        """bash -c 'cat text text text text > more; exec "$PROGRAM" more 40000000'""",
+        '"$PROGRAM" text 600000',
+    ),
+}
 COLUMNS = (
     Column("unrecorded", "unrecorded"),
     Column("between", "between"),
@@ -40,13 +53,15 @@ CHOSEN = (8, 100)
 COVERAGE = programs.ROOT / "target/release/examples/burst_coverage"
 
 
-def coverage(runs, choices):
-    """How often the intervals of bursts, chosen at random from the whole trace, hold its fields' shares of the misses, and how
-    many points wide they are in the mean."""
+def coverage(program, scratch, choices):
+    """What bursts say that are chosen at random from the whole trace of a short run: how often their intervals hold its fields'
+    shares of the misses, how many points wide these are in the mean, and by how many points the worst share is off."""
+    runs = Runs(program, scratch)
+    runs.alone("plain")
     runs.recorded(["--buffer-size", "64K"], runs.trace)
     words = [COVERAGE, runs.trace, *map(str, CHOSEN), str(choices), "last"]
     [of_misses] = json.loads(programs.call(*words))
-    return {"covered": 100 * of_misses["covered"], "width": of_misses["width"]}
+    return {"covered": 100 * of_misses["covered"], "width": of_misses["width"], "points": of_misses["points_median"]}
 
 
 def tables(verb, trace, scratch, *options):
@@ -55,16 +70,22 @@ def tables(verb, trace, scratch, *options):
     return {table["name"]: table["rows"] for table in json.loads(output.read_text())["tables"]}
 
 
-def report(trace, scratch):
-    """Accesses in all, and each field's share of the misses in percent."""
-    found = tables("report", trace, scratch, "--top", "0", "--by", "field")
-    shares = {row["field"]: 100 * (row["share"] or 0) for row in found["fields"]}
-    return sum(row["accesses"] for row in found["fields"]), shares
+def accesses_of(trace, scratch):
+    return sum(row["accesses"] for row in tables("report", trace, scratch, "--top", "0", "--by", "field")["fields"])
+
+
+def accesses_of_all(runs):
+    """Of a whole run. They are counted while it is recorded, and nothing of them is stored."""
+    runs.recorded(["--start-after", "1000Gacc"], runs.trace)
+    [mark] = tables("info", runs.trace, runs.scratch)["marks"]
+    return int(re.fullmatch(r"nothing is kept: there were (\d+) accesses", mark["text"]).group(1))
 
 
 def join_ms(trace, scratch):
     """From a window's opening to the first access of the first thread that recorded in it."""
     found = tables("info", trace, scratch)
+    if not found.get("windows") or not found.get("streams"):
+        sys.exit("bench: the program ended before a window of 20 ms, 100 ms after its start")
     begin = found["windows"][0]["begin_us"]
     return (min(row["first_us"] for row in found["streams"]) - begin) / 1000
 
@@ -106,30 +127,28 @@ def cpu(figures):
     return figures.get("program_cpu_s", figures["cpu_s"])
 
 
-def one_round(runs, arguments, whole):
+def one_round(runs, arguments, accesses):
     plain = cpu(runs.alone("plain"))
     figures = {
         "unrecorded": cpu(runs.alone("traced")) / plain,
         "between": cpu(runs.recorded(["--paused"])) / plain,
     }
+    figures["bursts"] = cpu(runs.recorded(["--bursts", arguments.bursts], runs.trace)) / plain
+    figures["share"] = 100 * accesses_of(runs.trace, runs.scratch) / accesses
     runs.recorded(["--start-after", "100ms", "--duration", "20ms"], runs.trace)
     figures["join_ms"] = join_ms(runs.trace, runs.scratch)
     figures["attach_ms"] = attach_ms(runs)
-    figures["bursts"] = cpu(runs.recorded(["--bursts", arguments.bursts], runs.trace)) / plain
-    accesses, shares = report(runs.trace, runs.scratch)
-    figures["share"] = 100 * accesses / whole[0]
-    figures["points"] = max(abs(share - shares.get(field, 0)) for field, share in whole[1].items())
     return figures
 
 
 def measure(program, arguments):
+    long, short = (replace(program, run=run) for run in USUAL[program.name])
     with tempfile.TemporaryDirectory(dir=MEMORY) as scratch:
-        runs = Runs(program, scratch)
+        runs = Runs(long, scratch)
         runs.alone("plain")
-        runs.recorded([], runs.trace)
-        whole = report(runs.trace, runs.scratch)
-        rounds = [one_round(runs, arguments, whole) for _ in range(arguments.rounds)]
-        found = coverage(runs, arguments.choices)
+        accesses = accesses_of_all(runs)
+        rounds = [one_round(runs, arguments, accesses) for _ in range(arguments.rounds)]
+        found = coverage(short, scratch, arguments.choices)
     return found | {key: statistics.median(one[key] for one in rounds) for key in rounds[0]}
 
 
@@ -147,14 +166,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     results.add_arguments(parser, rounds=5)
     parser.add_argument("--bursts", default="2ms/100ms", metavar="LENGTH/EVERY", help="default: %(default)s")
-    parser.add_argument("--choices", type=int, default=200, metavar="N", help="of bursts from whole traces; default: %(default)s")
+    parser.add_argument(
+        "--choices", type=int, default=200, metavar="N", help="of bursts from the whole traces of short runs; default: %(default)s"
+    )
     parser.add_argument("--built", action="store_true", help="take the programs of an earlier run")
     parser.add_argument("programs", nargs="*", metavar="PROGRAM", help=f"default: {' '.join(USUAL)}")
     arguments = parser.parse_args()
     names = arguments.programs or USUAL
     chosen = [program for program in REAL if program.name in names]
-    if unknown := set(names) - {program.name for program in chosen}:
-        parser.error(f"no program {', '.join(sorted(unknown))} here; there are {', '.join(program.name for program in REAL)}")
+    if unknown := set(names) - USUAL.keys():
+        parser.error(f"no program {', '.join(sorted(unknown))} here; there are {', '.join(USUAL)}")
     programs.build_tools()
     programs.call(
         "cargo", "build", "--release", "--quiet", "--locked", "--workspace", "--example", COVERAGE.name, cwd=programs.ROOT

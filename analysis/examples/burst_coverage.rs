@@ -5,12 +5,15 @@
 //!
 //! A burst is CHUNKS chunks of records that follow each other, at a random place in each EVERY of them. So the share of
 //! records is that of the trace, and the whole trace's shares are what the bursts estimate. WHAT is `all`
-//! or `last`: accesses and misses of the first and the last cache, or only of the last. The last line is JSON.
+//! or `last`: accesses and misses of the first and the last cache, or only of the last. The last line is JSON. Each processor
+//! takes a choice at a time; what is chosen doesn't depend on that.
 
 use std::error::Error;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::Mutex;
 
 use trackway_analysis::cache::Caches;
 use trackway_analysis::misses::Misses;
@@ -62,7 +65,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let trace = Trace::open(Path::new(path))?;
     let scratch = tempfile::tempdir()?;
     let (chunks, every): (usize, usize) = (chunks.parse()?, every.parse()?);
-    let mut chooser = Chooser::new(&trace, chunks, every)?;
+    let chooser = Chooser::new(&trace, chunks, every)?;
+    let choices: usize = choices.parse()?;
     let mut outcomes = Vec::new();
     for measure in measures {
         let whole = shares(&trace, &caches, measure)?;
@@ -73,16 +77,48 @@ fn main() -> Result<(), Box<dyn Error>> {
             bias: 0.0,
             bursts: chooser.periods(),
         };
-        let choices: usize = choices.parse()?;
-        for _ in 0..choices {
-            let bursts = chooser.choose(&scratch.path().join("bursts"))?;
-            outcome.compare(&whole, &shares(&bursts, &caches, measure)?);
+        for found in chosen(&chooser, choices, scratch.path(), &caches, measure)? {
+            outcome.compare(&whole, &found);
         }
         outcome.bias /= choices as f64;
         outcomes.push(outcome.json(measure));
     }
     println!("[{}]", outcomes.join(", "));
     Ok(())
+}
+
+/// The shares of each choice.
+fn chosen(
+    chooser: &Chooser,
+    choices: usize,
+    scratch: &Path,
+    caches: &Caches,
+    measure: Measure,
+) -> Result<Vec<Shares>, Box<dyn Error>> {
+    let next = AtomicUsize::new(0);
+    let found = Mutex::new(Vec::new());
+    let work = |thread: usize| {
+        let path = scratch.join(thread.to_string());
+        loop {
+            let number = next.fetch_add(1, Relaxed);
+            if number >= choices {
+                break;
+            }
+            let bursts = chooser.choose(number, &path);
+            let shares = bursts.and_then(|bursts| shares(&bursts, caches, measure));
+            let shares = shares.map_err(|error| error.to_string());
+            found.lock().expect("no thread panics").push((number, shares));
+        }
+    };
+    std::thread::scope(|scope| {
+        for thread in 0..std::thread::available_parallelism().map_or(1, NonZeroUsize::get) {
+            let work = &work;
+            scope.spawn(move || work(thread));
+        }
+    });
+    let mut found = found.into_inner().expect("no thread panics");
+    found.sort_by_key(|(number, _)| *number);
+    found.into_iter().map(|(_, shares)| Ok(shares?)).collect()
 }
 
 /// The fields' shares, and how large that of a field without a row may be.
@@ -167,7 +203,18 @@ struct Chooser<'t> {
     records: Vec<ChunkRef>,
     chunks: usize,
     every: usize,
-    random: u64,
+}
+
+/// Numbers that look random and are the same in each run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % limit as u64) as usize
+    }
 }
 
 impl<'t> Chooser<'t> {
@@ -182,7 +229,6 @@ impl<'t> Chooser<'t> {
             records,
             chunks,
             every,
-            random: 88_172_645_463_325_252,
         })
     }
 
@@ -190,17 +236,12 @@ impl<'t> Chooser<'t> {
         self.records.len() / self.every
     }
 
-    fn below(&mut self, limit: usize) -> usize {
-        self.random ^= self.random << 13;
-        self.random ^= self.random >> 7;
-        self.random ^= self.random << 17;
-        (self.random % limit as u64) as usize
-    }
-
-    fn choose(&mut self, path: &Path) -> Result<Trace, Box<dyn Error>> {
+    fn choose(&self, number: usize, path: &Path) -> Result<Trace, Box<dyn Error>> {
+        let seed = (number as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let mut random = Random(88_172_645_463_325_252 ^ seed);
         let bursts: Vec<Range<usize>> = (0..self.periods())
             .map(|period| {
-                let first = period * self.every + self.below(self.every - self.chunks + 1);
+                let first = period * self.every + random.below(self.every - self.chunks + 1);
                 first..first + self.chunks
             })
             .collect();

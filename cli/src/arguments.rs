@@ -236,8 +236,9 @@ pub struct WindowArguments {
           conflicts_with_all = ["paused", "start_after", "duration", "bursts", "only_regions", "to", "discard", "sample", "live", "allocations"])]
     pub on_max: OnMax,
     /// Record for LENGTH in each period of EVERY, at a random time in it, such as 10ms/1s; or so many accesses of all threads
-    /// in each so many, such as 1Macc/100Macc. Accesses between bursts aren't counted: that pause takes as long as 99M
-    /// would at the speed of the burst before, and so has more of them, since programs run faster unrecorded
+    /// in each so many, such as 1Macc/100Macc. Accesses between bursts aren't counted: that pause lasts for
+    /// the processor time that 99M would take at the speed of the burst before, and so has more of them, since programs run
+    /// faster unrecorded
     #[arg(long, value_name = "LENGTH/EVERY", value_parser = parse_bursts)]
     pub bursts: Option<BurstMeasure>,
     /// Bursts come at even distances. Reports have no bounds for the whole run then, for what the program does may have

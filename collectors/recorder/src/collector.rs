@@ -202,6 +202,12 @@ impl<'scope> Collector<'scope> {
         self.queue.passed_accesses()
     }
 
+    /// The processes that live, and the program whether it has recorded anything yet or not.
+    pub fn recorded_processes(&self) -> impl Iterator<Item = u32> + '_ {
+        let others = self.processes.watched().filter(|pid| *pid != self.program);
+        others.chain(std::iter::once(self.program))
+    }
+
     /// Counts the accesses of buffers that threads take from then on.
     pub fn begin_burst(&self, from_ns: u64) {
         self.queue.begin_burst(from_ns);

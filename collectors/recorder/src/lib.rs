@@ -21,6 +21,7 @@ mod options;
 mod pace;
 mod process_handle;
 mod processes;
+mod processor_time;
 mod program;
 mod recording;
 mod region_holders;
@@ -58,7 +59,7 @@ use sampling::{Opening, Sampling};
 use signals::Signals;
 use sink::Sink;
 use snapshots::Snapshots;
-use switching::Switching;
+use switching::{Burst, Switching};
 use windows::Schedule;
 
 pub use abi::ABI;
@@ -232,6 +233,7 @@ fn record_to(
                 snapshots: snapshots.as_mut(),
                 started,
                 after_accesses: options.windows.start_after_accesses,
+                bursts: Burst::default(),
             },
             region_holders: RegionHolders::default(),
         };

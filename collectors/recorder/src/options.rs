@@ -48,8 +48,8 @@ pub enum BurstMeasure {
         length: Duration,
         every: Duration,
     },
-    /// Accesses of all threads. Those between bursts aren't counted: the pause is as long as they would take at the speed of
-    /// the burst before.
+    /// Accesses of all threads. Those between bursts aren't counted: the pause has as much processor time as they would take
+    /// at the speed of the burst before.
     Accesses {
         length: u64,
         every: u64,

@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 use crate::clock::RecordingClock;
 use crate::collector::Collector;
 use crate::control::{ControlAnswer, ControlRequest, ControlSocket};
+use crate::encoding::BurstCount;
+use crate::processor_time::ProcessorTime;
 use crate::ring::{Cause, Ring};
 use crate::snapshots::{Asker, Snapshots};
 use crate::windows::{Progress, Schedule};
@@ -24,6 +26,25 @@ pub struct Switching<'a> {
     pub started: Instant,
     /// Records are kept when so many accesses have been made; none: they are kept already.
     pub after_accesses: Option<u64>,
+    pub bursts: Burst,
+}
+
+/// When the present burst began, if bursts are measured by accesses.
+#[derive(Default)]
+pub struct Burst {
+    clock: Option<ProcessorTime>,
+    /// By the clock of the trace, and in processor time.
+    begin_ns: u64,
+    begin: Duration,
+}
+
+impl Burst {
+    /// Which part of the processor time since its begin belongs to what was counted so far: the recorder counts late.
+    fn counted_time(&self, counted: BurstCount, now_ns: u64, now: Duration) -> Duration {
+        let passed = now_ns.saturating_sub(self.begin_ns).max(1);
+        let part = counted.time().as_nanos() as f64 / passed as f64;
+        now.saturating_sub(self.begin).mul_f64(part.min(1.0))
+    }
 }
 
 /// What an answer to a question rests on.
@@ -77,17 +98,30 @@ impl Switching<'_> {
     }
 
     fn poll_schedule(&mut self, scene: &Scene, collector: &Collector) {
-        let (now_ns, windows) = (scene.clock.now_ns(), scene.ring.window_count());
-        let burst = collector.burst();
+        let (now, now_ns) = (Instant::now(), scene.clock.now_ns());
+        let windows = scene.ring.window_count();
+        let processor_time = self.processor_time(collector, now);
+        let counted = collector.burst();
         let progress = Progress {
             stored_bytes: scene.stored_bytes,
-            burst_accesses: burst.accesses,
-            burst_time: burst.time(),
+            burst_accesses: counted.accesses,
+            burst_time: self.bursts.counted_time(counted, now_ns, processor_time),
+            processor_time,
         };
-        self.schedule.poll(scene.ring, Instant::now(), progress);
+        self.schedule.poll(scene.ring, now, progress);
         if scene.ring.window_count() != windows {
+            (self.bursts.begin_ns, self.bursts.begin) = (now_ns, processor_time);
             collector.begin_burst(now_ns);
         }
+    }
+
+    /// What the program has used, if the schedule goes by it.
+    fn processor_time(&mut self, collector: &Collector, now: Instant) -> Duration {
+        if !self.schedule.goes_by_accesses() {
+            return Duration::ZERO;
+        }
+        let clock = self.bursts.clock.get_or_insert_with(|| ProcessorTime::new(now));
+        clock.advance(collector.recorded_processes(), now)
     }
 
     /// The trace has its greatest size: from here on only the newest records are kept.

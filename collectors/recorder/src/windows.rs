@@ -14,12 +14,15 @@ enum Next {
     Open(Instant),
     Close(Instant),
     CloseAfter(u64),
+    /// Once the program has used so much processor time.
+    OpenAfter(Duration),
     /// No window is opened any more.
     Finish(Instant),
 }
 
-/// How often it is looked whether a burst has its accesses.
-const INTERVAL_OF_LOOKS: Duration = Duration::from_millis(1);
+/// How often it is looked whether a burst has its accesses, and whether a pause is over.
+const SHORTEST_INTERVAL: Duration = Duration::from_millis(1);
+const LONGEST_INTERVAL: Duration = Duration::from_millis(20);
 
 /// How far the recording is.
 #[derive(Debug, Clone, Copy, Default)]
@@ -28,8 +31,10 @@ pub struct Progress {
     pub stored_bytes: u64,
     /// Of the present burst, if they are counted.
     pub burst_accesses: u64,
-    /// How long these took.
+    /// The processor time that these took.
     pub burst_time: Duration,
+    /// The processor time of all recorded processes so far.
+    pub processor_time: Duration,
 }
 
 /// Opens and closes windows in a recording.
@@ -42,6 +47,8 @@ pub struct Schedule {
     period: Instant,
     /// At which part of its period's pause the present burst of so many accesses came.
     part_before: f64,
+    /// The processor time that was used by the last look.
+    used: Duration,
     /// What the user asked for is recorded.
     is_over: bool,
 }
@@ -55,6 +62,7 @@ impl Schedule {
             end: options.duration.map(|duration| first + duration),
             period: first,
             part_before: 0.0,
+            used: Duration::ZERO,
             is_over: false,
         };
         schedule.next = match (options.bursts, options.paused) {
@@ -93,7 +101,7 @@ impl Schedule {
         self.period + pause.mul_f64(part_of_pause(bursts))
     }
 
-    fn next_burst(&mut self, bursts: Bursts, now: Instant, progress: Progress) -> Instant {
+    fn next_burst(&mut self, bursts: Bursts, now: Instant, progress: Progress) -> Next {
         match bursts.measure {
             BurstMeasure::Time { length, every } => {
                 self.period += every;
@@ -101,7 +109,10 @@ impl Schedule {
                 while self.period + every <= now {
                     self.period += every;
                 }
-                self.in_period(bursts, every.saturating_sub(length))
+                match self.in_period(bursts, every.saturating_sub(length)) {
+                    at if self.has_passed(at) => self.end.map_or(Next::Nothing, Next::Finish),
+                    at => Next::Open(at),
+                }
             }
             BurstMeasure::Accesses { length, every } => {
                 let accesses = progress.burst_accesses.max(1);
@@ -111,7 +122,7 @@ impl Schedule {
                 let part = part_of_pause(bursts);
                 let rest = 1.0 - self.part_before;
                 self.part_before = part;
-                now + pause.mul_f64(rest + part)
+                Next::OpenAfter(progress.processor_time + pause.mul_f64(rest + part))
             }
         }
     }
@@ -121,7 +132,12 @@ impl Schedule {
         match self.next {
             Next::Nothing => None,
             Next::Open(at) | Next::Close(at) | Next::Finish(at) => Some(at.saturating_duration_since(now)),
-            Next::CloseAfter(_) => Some(INTERVAL_OF_LOOKS),
+            Next::CloseAfter(_) => Some(SHORTEST_INTERVAL),
+            // Several threads use more than time passes.
+            Next::OpenAfter(time) => {
+                let some = time.saturating_sub(self.used) / 2;
+                Some(some.clamp(SHORTEST_INTERVAL, LONGEST_INTERVAL))
+            }
         }
     }
 
@@ -133,8 +149,10 @@ impl Schedule {
             ring.end_window(Cause::Size);
             return;
         }
+        self.used = progress.processor_time;
         match self.next {
             Next::Open(at) if at <= now => self.open(ring, at, now),
+            Next::OpenAfter(time) if time <= self.used || self.has_passed(now) => self.open(ring, now, now),
             Next::Close(at) if at <= now => self.close(ring, now, progress),
             Next::CloseAfter(accesses) if progress.burst_accesses >= accesses || self.has_passed(now) => {
                 self.close(ring, now, progress);
@@ -147,6 +165,11 @@ impl Schedule {
     /// Whether the trace is as large as it may be: then no window is opened any more.
     pub fn is_full(&self, stored_bytes: u64) -> bool {
         self.options.most_bytes.is_some_and(|most| stored_bytes >= most)
+    }
+
+    /// Whether bursts are measured by accesses.
+    pub fn goes_by_accesses(&self) -> bool {
+        self.options.counts_accesses()
     }
 
     fn has_passed(&self, now: Instant) -> bool {
@@ -203,11 +226,7 @@ impl Schedule {
             return;
         };
         ring.end_window(cause_of(bursts));
-        let at = self.next_burst(bursts, now, progress);
-        self.next = match self.end {
-            Some(end) if at >= end => Next::Finish(end),
-            _ => Next::Open(at),
-        };
+        self.next = self.next_burst(bursts, now, progress);
     }
 }
 
@@ -267,10 +286,12 @@ mod tests {
         (ring, schedule)
     }
 
-    fn so_many(burst_accesses: u64, burst_time: Duration) -> Progress {
+    /// `used`: processor time of the program by then.
+    fn so_many(burst_accesses: u64, burst_time: Duration, used: Duration) -> Progress {
         Progress {
             burst_accesses,
             burst_time,
+            processor_time: used,
             ..Progress::default()
         }
     }
@@ -313,16 +334,19 @@ mod tests {
         let (ring, mut schedule) = begin(by_accesses(true), start);
         schedule.poll(&ring, start, Progress::default());
         assert!(ring.open_window().is_some(), "the first one comes at once");
-        // The recorder notices late. That says nothing of the program's speed.
-        let end = start + Duration::from_secs(5);
-        let took = Duration::from_millis(20);
-        schedule.poll(&ring, end, so_many(999, took));
+        let (now, took) = (start + Duration::from_secs(5), Duration::from_millis(20));
+        schedule.poll(&ring, now, so_many(999, took, took));
         assert!(ring.open_window().is_some());
         // Twice as many were recorded meanwhile, so that 99,000 would take 0.99 s.
-        schedule.poll(&ring, end, so_many(2_000, took));
+        schedule.poll(&ring, now, so_many(2_000, took, took));
         assert!(ring.open_window().is_none());
-        let wait = schedule.wait(end).unwrap().as_secs_f64();
-        assert!((wait - 0.99).abs() < 1e-6, "{wait}");
+        // A program that rests makes no accesses.
+        let (later, pause) = (now + Duration::from_secs(60), Duration::from_millis(990));
+        schedule.poll(&ring, later, so_many(0, took, took + pause - SHORTEST_INTERVAL));
+        assert!(ring.open_window().is_none());
+        assert_eq!(schedule.wait(later), Some(SHORTEST_INTERVAL));
+        schedule.poll(&ring, later, so_many(0, took, took + pause));
+        assert!(ring.open_window().is_some());
     }
 
     #[test]
@@ -337,16 +361,12 @@ mod tests {
             let ring = Ring::create(&options).unwrap();
             let mut schedule = Schedule::begin(&options.windows, start);
             schedule.poll(&ring, start, Progress::default());
-            let in_burst = start + Duration::from_millis(10);
-            schedule.poll(
-                &ring,
-                in_burst,
-                so_many(burst_accesses, Duration::from_millis(10)),
-            );
+            let used = Duration::from_millis(10);
+            schedule.poll(&ring, start + used, so_many(burst_accesses, used, used));
             assert_eq!(ring.open_window().is_some(), burst_accesses == 0);
             assert!(!schedule.is_over());
             for _ in 0..2 {
-                schedule.poll(&ring, start + duration, so_many(burst_accesses, Duration::ZERO));
+                schedule.poll(&ring, start + duration, so_many(burst_accesses, used, used));
             }
             assert!(schedule.is_over() && ring.open_window().is_none());
         }
@@ -355,16 +375,20 @@ mod tests {
     #[test]
     fn pauses_of_bursts_by_accesses_are_as_long_in_the_mean() {
         let _turn = crate::watching::take_turn();
-        let mut now = Instant::now();
+        let now = Instant::now();
         let (ring, mut schedule) = begin(by_accesses(false), now);
-        let (mut pauses, count) = (Vec::new(), 1000);
+        let (mut pauses, count, took) = (Vec::new(), 1000, Duration::from_millis(10));
+        let mut used = Duration::ZERO;
+        schedule.poll(&ring, now, Progress::default());
         for _ in 0..count {
-            schedule.poll(&ring, now, Progress::default());
-            now += Duration::from_millis(10);
-            schedule.poll(&ring, now, so_many(1_000, Duration::from_millis(10)));
-            let pause = schedule.wait(now).unwrap();
-            pauses.push(pause.as_secs_f64());
-            now += pause;
+            used += took;
+            schedule.poll(&ring, now, so_many(1_000, took, used));
+            let Next::OpenAfter(at) = schedule.next else {
+                panic!("no burst is to come");
+            };
+            pauses.push((at - used).as_secs_f64());
+            used = at;
+            schedule.poll(&ring, now, so_many(0, took, used));
         }
         // 99,000 accesses take 0.99 s. Two bursts are at most two pauses apart.
         let mean = pauses.iter().sum::<f64>() / f64::from(count);

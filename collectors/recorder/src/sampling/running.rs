@@ -16,7 +16,7 @@ use crate::process_handle::open_process;
 use crate::ring::Ring;
 use crate::signals::Signals;
 use crate::sink::{self, Sink};
-use crate::switching::Switching;
+use crate::switching::{Burst, Switching};
 use crate::windows::Schedule;
 use crate::{
     cpu_seconds, encoders, machine, missing_reason, trace_error, windows_to_tell, CountsSummary, ProgramEnd,
@@ -77,6 +77,7 @@ pub fn sample_process(options: &RecordOptions, pid: u32) -> Result<RecordSummary
             snapshots: None,
             started,
             after_accesses: None,
+            bursts: Burst::default(),
         };
         let end = loop {
             switching.poll(&ring, &clock, &mut collector);
