@@ -94,8 +94,8 @@ VISIBLE void __trackway_slow(uint64_t ns);
 uint32_t __trackway_follow_window(void);
 
 // region_holders.c
-// Which processes are in regions that keep a window open (abi.h). Signals are blocked. `close` is called where nobody else
-// is in one.
+// Which processes are in regions that keep a window open (abi.h). Signals are blocked. `close` is called where nobody
+// else is in one.
 void __trackway_hold_regions(struct trackway_ring *ring);
 void __trackway_let_go_of_region(struct trackway_ring *ring, void (*close)(struct trackway_ring *));
 // The same for all that this process held before exec.
