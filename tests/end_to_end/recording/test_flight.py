@@ -118,7 +118,7 @@ class Flight(unittest.TestCase):
 
     def most_memory(self, rounds, threads, limit):
         """The most private memory that the recorder had, bytes."""
-        command = [tools.TRACKWAY, "record", "-q", "--flight", f"{limit >> 10}K", "--workers", "2", "-o", self.output, "--", program(),
+        command = [tools.TRACKWAY, "record", "-q", "--flight", f"{limit >> 10}K", "--workers", "1", "-o", self.output, "--", program(),
                    "nothing", str(rounds), str(threads)]
         recorder = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.addCleanup(recorder.wait)
