@@ -23,15 +23,15 @@ from measuring.real_runs import BUILDS, Runs, build, built_before
 from measuring.results import Column
 
 MEMORY = Path("/dev/shm")
-# Runs of some two seconds, by which times are measured, and short ones, of which the whole trace is stored: about 6000 chunks.
+# Runs of more than a second, by which times are measured, and short ones, of which the whole trace is stored: about 6000 chunks.
 USUAL = {
-    "lua": ('"$PROGRAM" "$DRIVERS/load.lua" 600000', '"$PROGRAM" "$DRIVERS/load.lua" 20000'),
-    "sqlite": ('"$PROGRAM" 400000', '"$PROGRAM" 17000'),
-    "bzip2": ('"$PROGRAM" -9 -k -c text text text text', '"$PROGRAM" -9 -c < <(head -c 1400000 text)'),
-    "leveldb": ('"$PROGRAM" 450000', '"$PROGRAM" 40000'),
-    "rapidjson": ('"$PROGRAM" 50000 30', '"$PROGRAM" 10000 4'),
+    "lua": ('"$PROGRAM" "$DRIVERS/load.lua" 350000', '"$PROGRAM" "$DRIVERS/load.lua" 20000'),
+    "sqlite": ('"$PROGRAM" 250000', '"$PROGRAM" 17000'),
+    "bzip2": ('"$PROGRAM" -9 -k -c text text', '"$PROGRAM" -9 -c < <(head -c 1400000 text)'),
+    "leveldb": ('"$PROGRAM" 280000', '"$PROGRAM" 40000'),
+    "rapidjson": ('"$PROGRAM" 50000 18', '"$PROGRAM" 10000 4'),
     "oniguruma": (
-        """bash -c 'cat text text text text > more; exec "$PROGRAM" more 40000000'""",
+        """bash -c 'cat text text > more; exec "$PROGRAM" more 40000000'""",
         '"$PROGRAM" text 600000',
     ),
 }
@@ -76,7 +76,7 @@ def accesses_of(trace, scratch):
 
 def accesses_of_all(runs):
     """Of a whole run. They are counted while it is recorded, and nothing of them is stored."""
-    runs.recorded(["--start-after", "1000Gacc"], runs.trace)
+    runs.recorded(["--start-after", "1000Gacc", "--codec", "none"], runs.trace)
     [mark] = tables("info", runs.trace, runs.scratch)["marks"]
     return int(re.fullmatch(r"nothing is kept: there were (\d+) accesses", mark["text"]).group(1))
 
