@@ -145,6 +145,7 @@ impl MachineArguments {
             ));
         }
         let caches = with_prefetchers(&as_found(caches, costs)?, costs)?.with_scattered_pages();
+        let caches = caches.with_stays(last_cache(costs).stay_ms.map(|ms| (ms * 1e6) as u64));
         let caches = match brings_in_neighbours(costs) {
             true => caches.with_regions(),
             false => caches,
@@ -186,8 +187,10 @@ fn as_found(caches: &Caches, costs: &MemoryCosts) -> Result<Caches, Failure> {
     for (level, costs) in levels.iter_mut().zip(&costs.levels) {
         let geometry = &mut level.geometry;
         let way_bytes = u64::from(geometry.ways) * u64::from(geometry.line_bytes);
+        // Where it is known how long lines stay, all of the cache is there.
         if let Some(found) = costs
             .found_bytes
+            .filter(|_| costs.stay_ms.is_none())
             .filter(|found| costs.size_bytes == Some(geometry.size_bytes) && *found >= way_bytes)
         {
             geometry.size_bytes = found.min(geometry.size_bytes) / way_bytes * way_bytes;
@@ -218,6 +221,11 @@ fn with_prefetchers(caches: &Caches, costs: &MemoryCosts) -> Result<Caches, Fail
         .and_then(|timed| timed.with_tlbs(tlbs, caches.page_bytes()))
         .and_then(|timed| timed.with_cores(caches.cores()));
     timed.map_err(failure)
+}
+
+/// The last cache; memory if there is none.
+fn last_cache(costs: &MemoryCosts) -> &LevelCosts {
+    &costs.levels[costs.levels.len().saturating_sub(2)]
 }
 
 /// Whether a line near a miss is there as soon as the missed one.

@@ -162,6 +162,7 @@ fn levels(calibration: &Calibration) -> Table {
         .text("level", |level| level.name.clone())
         .bytes(("size_bytes", "bytes"), |level| level.size_bytes)
         .bytes(("found_bytes", "of them found"), |level| level.found_bytes)
+        .rate(("stay_ms", "stays, ms"), |level| level.stay_ms)
         .real(("latency_ns", "latency, ns"), Unit::Count, |level| {
             Some(level.latency_ns)
         })

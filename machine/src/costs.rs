@@ -51,6 +51,8 @@ pub struct LevelCosts {
     /// So much of it acted as a cache when it was measured; none if that was all, or isn't known. Other programs and other
     /// virtual machines may have the rest.
     pub found_bytes: Option<u64>,
+    /// The mean time until others replace a line, in milliseconds; none if they don't, or if that isn't known.
+    pub stay_ms: Option<f64>,
     /// From a load to the use of its value, where each load waits for the one before.
     pub latency_ns: f64,
     /// Time per line of 64 bytes where independent loads stream from this level.
@@ -76,6 +78,8 @@ pub const DEFAULT_WALKS: u32 = 4;
 /// A figure's name and value, and the least and the most that a machine may have.
 struct Bounds(String, f64, f64, f64);
 
+const LEAST_STAY_MS: f64 = 1e-3;
+const MOST_STAY_MS: f64 = 1e5;
 const LEAST_NS: f64 = 1e-3;
 const MOST_NS: f64 = 1e5;
 const MOST_LEVELS: usize = 8;
@@ -179,6 +183,15 @@ impl MemoryCosts {
             Bounds("forward_ns".into(), self.forward_ns, 0.0, MOST_NS),
         ];
         for level in &self.levels {
+            let stay = level.stay_ms;
+            figures.extend(stay.map(|ms| {
+                Bounds(
+                    format!("{}: stay_ms", level.name),
+                    ms,
+                    LEAST_STAY_MS,
+                    MOST_STAY_MS,
+                )
+            }));
             let (found, size) = (level.found_bytes, level.size_bytes.unwrap_or_default());
             figures.extend(found.map(|found| {
                 Bounds(

@@ -46,6 +46,7 @@ struct LevelTable {
     name: String,
     size_bytes: Option<u64>,
     found_bytes: Option<u64>,
+    stay_ms: Option<f64>,
     latency_ns: f64,
     line_ns: f64,
 }
@@ -120,6 +121,9 @@ impl MemoryCosts {
             }
             if let Some(found) = level.found_bytes {
                 let _ = writeln!(text, "found_bytes = {found}");
+            }
+            if let Some(stay) = level.stay_ms {
+                let _ = writeln!(text, "stay_ms = {stay:?}");
             }
             let _ = write!(
                 text,
@@ -198,6 +202,7 @@ impl LevelTable {
             name: self.name,
             size_bytes: self.size_bytes,
             found_bytes: self.found_bytes,
+            stay_ms: self.stay_ms,
             latency_ns: self.latency_ns,
             line_ns: self.line_ns,
         }
@@ -240,6 +245,7 @@ mod tests {
             name: name.into(),
             size_bytes,
             found_bytes: None,
+            stay_ms: None,
             latency_ns,
             line_ns,
         };
@@ -248,7 +254,10 @@ mod tests {
             ghz: 3.0,
             levels: vec![
                 level("L1", Some(32 << 10), 1.25, 0.5),
-                level("L2", Some(1 << 20), 4.0, 1.5),
+                LevelCosts {
+                    stay_ms: Some(12.75),
+                    ..level("L2", Some(1 << 20), 4.0, 1.5)
+                },
                 level("memory", None, 90.0, 5.5),
             ],
             tlb: TlbCosts {
@@ -365,6 +374,11 @@ mod tests {
                 "forward_ns = 1.25",
                 "forward_ns = -1",
                 "forward_ns = -1; expected 0",
+            ),
+            (
+                "stay_ms = 12.75",
+                "stay_ms = 0",
+                "L2: stay_ms = 0; expected 0.001",
             ),
             ("[tlb]", "[tlb]\nthird = 1", "unknown field `third`"),
         ] {

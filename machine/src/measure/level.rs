@@ -20,6 +20,9 @@ const MEMORY_SPACING: usize = 2 * LINE_BYTES as usize;
 /// others.
 const WINDOW_BYTES: usize = 4 << 20;
 /// A working set of so many times the cache before finds next to nothing there.
+/// The part of its lines that others must have replaced in a turn, at least and at most, for a set to tell how long lines stay.
+const LEAST_LOST: f64 = 0.1;
+const MOST_LOST: f64 = 0.9;
 const TIMES_CACHE_BEFORE: u64 = 3;
 
 /// A working set, and what was measured of it.
@@ -167,12 +170,24 @@ impl Level {
         (most < largest / 4 * 3).then_some(most.min(size_bytes) / LINE_BYTES * LINE_BYTES)
     }
 
+    /// The mean time until others replace a line. Each turn of a chase finds what they left since the turn before. The longest
+    /// turn that finds enough tells most of how they come and go.
+    fn stay_ms(&self, memory_ns: f64) -> Option<f64> {
+        let fast_ns = self.latency_ns()?;
+        self.sets.iter().rev().find_map(|set| {
+            let load_ns = set.latency.value()?;
+            let turn_ms = (set.bytes as u64 / LINE_BYTES) as f64 * load_ns / 1e6;
+            stay((load_ns - fast_ns) / (memory_ns - fast_ns), turn_ms)
+        })
+    }
+
     /// `memory_ns` is the latency of memory.
     pub fn costs(&self, memory_ns: f64) -> Option<LevelCosts> {
         Some(LevelCosts {
             name: self.name.clone(),
             size_bytes: self.size_bytes,
             found_bytes: self.size_bytes.and_then(|size| self.found_bytes(size, memory_ns)),
+            stay_ms: self.size_bytes.and_then(|_| self.stay_ms(memory_ns)).map(rounded),
             latency_ns: rounded(self.latency_ns()?),
             line_ns: rounded(self.line.value()?),
         })
@@ -202,5 +217,25 @@ impl Level {
             (name("line_ns"), &self.line),
         ]
         .into_iter()
+    }
+}
+
+/// The mean time that lines stay, if such a part of them is lost in a turn: as where each is lost with even chance at each moment.
+fn stay(lost: f64, turn_ms: f64) -> Option<f64> {
+    (LEAST_LOST..MOST_LOST)
+        .contains(&lost)
+        .then(|| -turn_ms / (1.0 - lost).ln())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stay_follows_from_what_a_turn_loses() {
+        // Lines stay 10 ms: 1 - exp(-1/2) of them are lost in 5.
+        let found = stay(0.393_469, 5.0).unwrap();
+        assert!((found - 10.0).abs() < 1e-3, "{found}");
+        assert_eq!([0.02, 0.97, f64::NAN].map(|lost| stay(lost, 5.0)), [None; 3]);
     }
 }

@@ -323,6 +323,7 @@ mod tests {
             name: "level".into(),
             size_bytes: None,
             found_bytes: None,
+            stay_ms: None,
             latency_ns,
             line_ns: 1.0,
         };

@@ -99,7 +99,7 @@ class Calibrate(unittest.TestCase):
         after = file_of(self.settings).stat()
         self.assertEqual((before.st_ino, before.st_mtime_ns), (after.st_ino, after.st_mtime_ns))
         self.assertIn("latency", calibrate(self.settings).stdout)
-        self.assertTrue(calibrate(self.settings, "--csv").stdout.startswith("level,size_bytes,found_bytes,latency_ns,"))
+        self.assertTrue(calibrate(self.settings, "--csv").stdout.startswith("level,size_bytes,found_bytes,stay_ms,latency_ns,"))
 
     def test_the_file_says_how_long_it_took(self):
         took = next(line for line in file_of(self.settings).read_text().splitlines() if line.startswith("took_s"))

@@ -117,6 +117,8 @@ pub struct Caches {
     scatters_pages: bool,
     /// Whether the first level brings in lines around a miss.
     regions: bool,
+    /// The mean time until others replace a line of the last level.
+    stay_ns: Option<u64>,
 }
 
 impl Policy {
@@ -213,6 +215,14 @@ impl Caches {
         self
     }
 
+    /// Others use the last level, too, and replace each line after such a time in the mean. See [`Simulator::set_time`].
+    ///
+    /// [`Simulator::set_time`]: super::Simulator::set_time
+    pub fn with_stays(mut self, stay_ns: Option<u64>) -> Caches {
+        self.stay_ns = stay_ns;
+        self
+    }
+
     /// Sets the number of cores. More threads than this share cores.
     pub fn with_cores(mut self, cores: u32) -> Result<Caches, CachesError> {
         self.cores = cores;
@@ -244,6 +254,7 @@ impl Caches {
             classes: false,
             scatters_pages: false,
             regions: false,
+            stay_ns: None,
             cores: DEFAULT_CORES,
         }
     }
@@ -283,6 +294,10 @@ impl Caches {
         self.regions
     }
 
+    pub fn stay_ns(&self) -> Option<u64> {
+        self.stay_ns
+    }
+
     pub fn cores(&self) -> u32 {
         self.cores
     }
@@ -306,7 +321,8 @@ impl Caches {
     pub fn most_line_parts(&self) -> u32 {
         let by_sets = self.levels.iter().all(|level| level.policy == Policy::Lru)
             && !self.prefetches()
-            && !self.scatters_pages;
+            && !self.scatters_pages
+            && self.stay_ns.is_none();
         match by_sets && !self.classes && self.tlbs.is_empty() && !self.levels.is_empty() {
             true => self.parts_by_sets(),
             false => 1,
@@ -366,7 +382,8 @@ impl Caches {
     /// Plain LRU levels of one thread, of which nothing but misses and write-backs is asked.
     pub(super) fn is_plain(&self) -> bool {
         let plain = self.levels.iter().all(CacheLevel::is_plain);
-        plain && !self.any_shared() && !self.classes && !self.scatters_pages && self.tlbs.is_empty()
+        let asks_more = self.classes || self.scatters_pages || self.stay_ns.is_some();
+        plain && !self.any_shared() && !asks_more && self.tlbs.is_empty()
     }
 }
 

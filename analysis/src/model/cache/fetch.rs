@@ -94,6 +94,9 @@ impl<S: LineStore> Hierarchy<S> {
             if found == self.rules.private {
                 self.share(reference, line);
             }
+            if found + 1 == levels {
+                self.take_what_others_replaced(reference.core, line);
+            }
             if self.look_up(reference, found, line, 0, outcome) {
                 break;
             }
@@ -107,6 +110,18 @@ impl<S: LineStore> Hierarchy<S> {
             }
         }
         flags
+    }
+
+    /// To be called before a line is looked up in the last level.
+    #[inline(always)]
+    fn take_what_others_replaced(&mut self, core: usize, line: u64) {
+        let level = self.rules.levels - 1;
+        let number = line >> self.rules.level(level).shift;
+        if self.stays.as_mut().is_some_and(|stays| stays.use_line(number)) {
+            if let Some(entry) = self.cache(core, level).lines.remove(number) {
+                self.evict(core, level, entry);
+            }
+        }
     }
 
     /// What is known of a line where it was found; an exclusive level gives it away.
@@ -159,6 +174,11 @@ impl<S: LineStore> Hierarchy<S> {
         let cache = self.cache(core, level);
         let evicted = cache.lines.insert(Entry::new(line >> cache.shift, flags));
         if !evicted.is_empty() {
+            if level + 1 == self.rules.levels {
+                self.stays
+                    .iter_mut()
+                    .for_each(|stays| stays.forget(evicted.line()));
+            }
             self.evict(core, level, evicted);
         }
     }

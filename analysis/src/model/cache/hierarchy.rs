@@ -4,6 +4,7 @@ use super::classes::Classifier;
 use super::entry::{DIRTY, OWNED, PREFETCHED};
 use super::plain::residues;
 use super::regions::Regions;
+use super::stays::Stays;
 use super::store::LineStore;
 use super::streams::Streams;
 use super::strides::Strides;
@@ -23,6 +24,8 @@ pub(crate) struct Hierarchy<S> {
     pub(super) totals: Totals,
     /// See [`Simulation::changes`].
     pub(super) changes: u64,
+    /// Of the last level, if others use it, too.
+    pub(super) stays: Option<Box<Stays>>,
     caches: Caches,
 }
 
@@ -151,6 +154,7 @@ impl<S: LineStore> Hierarchy<S> {
             shared: shared.collect(),
             totals: Totals::default(),
             changes: 0,
+            stays: caches.stay_ns().map(|ns| Box::new(Stays::new(ns))),
             caches: caches.clone(),
         }
     }
@@ -262,6 +266,13 @@ impl<S: LineStore> Simulation for Hierarchy<S> {
 
     fn totals(&self) -> Totals {
         self.totals
+    }
+
+    #[inline(always)]
+    fn set_time(&mut self, now_ns: f64) {
+        if let Some(stays) = &mut self.stays {
+            stays.set_time(now_ns);
+        }
     }
 
     fn is_shared(&self) -> bool {

@@ -21,6 +21,7 @@ mod regions;
 mod replacement;
 mod short_form;
 mod simulator;
+mod stays;
 mod store;
 mod streams;
 mod strides;

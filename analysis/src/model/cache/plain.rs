@@ -224,6 +224,9 @@ impl Simulation for PlainLevels {
         totals
     }
 
+    /// Caches whose lines others replace aren't plain.
+    fn set_time(&mut self, _: f64) {}
+
     fn is_shared(&self) -> bool {
         false
     }

@@ -26,6 +26,9 @@ pub(crate) trait Simulation {
     /// Totals of all accesses so far.
     fn totals(&self) -> Totals;
 
+    /// See [`Simulator::set_time`].
+    fn set_time(&mut self, now_ns: f64);
+
     /// Whether a level is shared between cores.
     fn is_shared(&self) -> bool;
 
@@ -99,6 +102,12 @@ impl Simulator {
         with_form!(self, hierarchy => hierarchy.core_of(thread))
     }
 
+    /// When the next accesses are. Only [`Caches::with_stays`] asks for it.
+    #[inline(always)]
+    pub fn set_time(&mut self, now_ns: f64) {
+        with_form!(self, hierarchy => hierarchy.set_time(now_ns));
+    }
+
     /// Runs an access through the caches, and adds what it missed to `outcome`.
     pub fn access(&mut self, access: &Access, outcome: &mut Outcome) {
         let Access {
@@ -163,6 +172,41 @@ mod tests {
         // 16 lines: too many for 8 of L1 in LRU order, few enough for 32 of L2.
         assert_eq!(misses("L1=512,8,64:L2=2K,8,64", &twice), [32, 16, 0, 0]);
         assert_eq!(misses("L1=1K,8,64", &twice), [16, 0, 0, 0]);
+    }
+
+    /// 64 lines, twice: the second time after so many nanoseconds, of which lines stay 1000 in the mean.
+    fn misses_after(between_ns: f64) -> [u64; MAX_LEVELS] {
+        let caches: Caches = "L1=512,8,64:L2=64K,8,64".parse().unwrap();
+        let mut simulator = Simulator::new(&caches.with_stays(Some(1000))).unwrap();
+        let mut outcome = Outcome::default();
+        for time_ns in [0.0, between_ns] {
+            simulator.set_time(time_ns);
+            for line in 0..64 {
+                let access = Access {
+                    core: 0,
+                    site: 0,
+                    address: line * 64,
+                    length: 8,
+                    is_write: true,
+                };
+                simulator.access(&access, &mut outcome);
+            }
+        }
+        // Of the lines that others replaced, each was written back: nothing else left the last level.
+        assert_eq!(
+            simulator.totals().traffic.bytes_written,
+            (outcome.misses[1] - 64) * 64
+        );
+        outcome.misses
+    }
+
+    #[test]
+    fn others_replace_lines_of_the_last_level_in_time() {
+        assert_eq!(misses_after(0.0), [128, 64, 0, 0]);
+        assert_eq!(misses_after(1e6), [128, 128, 0, 0]);
+        let [first, some, ..] = misses_after(693.0);
+        assert_eq!(first, 128);
+        assert!((85..=107).contains(&some), "{some}");
     }
 
     #[test]

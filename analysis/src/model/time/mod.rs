@@ -191,6 +191,7 @@ struct Levels {
     seen: Totals,
     seen_changes: u64,
     outcome: Outcome,
+    now_ns: f64,
     /// Logarithm of a line's bytes.
     line_shift: u32,
     /// The pages that were accessed.
@@ -207,6 +208,7 @@ impl Levels {
             seen: Totals::default(),
             seen_changes: 0,
             outcome: Outcome::default(),
+            now_ns: 0.0,
             line_shift: caches.levels().first()?.geometry.line_bytes.trailing_zeros(),
             known_pages: HashSet::new(),
             pages: caches.pages(),
@@ -324,6 +326,9 @@ impl CoreRun<'_> {
             length,
             is_write: self.sites.is_store(site),
         };
+        // Cores that share caches have each their own time; the latest is that of the caches.
+        levels.now_ns = levels.now_ns.max(self.core.ended());
+        levels.simulator.set_time(levels.now_ns);
         levels.simulator.access(&access, &mut levels.outcome);
         let changes = levels.simulator.changes();
         let changed = changes != levels.seen_changes;
