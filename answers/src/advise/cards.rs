@@ -14,6 +14,8 @@ use crate::shell_word::quoted;
 
 /// A card must save this part of the program's time.
 const LEAST_GAIN: f64 = 0.02;
+/// Gains that differ by less are alike.
+const ABOUT_AS_MUCH: f64 = 0.01;
 /// Where waiting takes less, memory isn't what to look at.
 const LITTLE: f64 = 0.05;
 
@@ -105,6 +107,27 @@ impl Cards {
         self.dropped.extend(dropped);
     }
 
+    /// Of changes that move the same objects apart, and save about as much, the first is enough. Cards stand in their order.
+    fn drop_same_moves(&mut self) {
+        let cards = std::mem::take(&mut self.cards);
+        for card in cards {
+            let is_same = |known: &&Card| {
+                known.of == card.of
+                    && [known, &card]
+                        .iter()
+                        .all(|card| MOVES.contains(&card.change.as_str()))
+                    && self.gain(known) - self.gain(&card) < ABOUT_AS_MUCH
+            };
+            match self.cards.iter().find(is_same) {
+                Some(known) => {
+                    let why = format!("{} of it saves as much for the same reason", known.change);
+                    self.dropped.push((card.of, card.change, why));
+                }
+                None => self.cards.push(card),
+            }
+        }
+    }
+
     /// Whether a card is for threads that take lines from each other.
     pub fn has_sharing(&self) -> bool {
         let names = [Kind::OneForEachThread, Kind::ThreadsApart, Kind::LinesOfTheirOwn].map(change_of);
@@ -128,6 +151,7 @@ impl Cards {
 
     pub fn findings(mut self, most: usize, with_moves: bool) -> Findings {
         self.cards.sort_by_key(|card| card.after.cycles);
+        self.drop_same_moves();
         if most > 0 {
             self.cards.truncate(most);
         }
@@ -297,4 +321,58 @@ fn sentence(text: &str) -> String {
         .next()
         .map(|first| first.to_uppercase().chain(letters).collect())
         .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counters(cycles: u64) -> SiteCounters {
+        SiteCounters {
+            cycles,
+            ..SiteCounters::default()
+        }
+    }
+
+    fn card(change: &str, of: &str, cycles: u64) -> Card {
+        Card {
+            change: change.into(),
+            of: of.into(),
+            after: counters(cycles),
+            because: String::new(),
+            unless: String::new(),
+            worse: String::new(),
+            place: None,
+            next: String::new(),
+            definition: Vec::new(),
+            moves: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn of_moves_that_save_as_much_the_first_is_shown() {
+        let mut cards = Cards {
+            before: counters(1000),
+            work: 100,
+            cards: vec![
+                card("align", "counters", 500),
+                card("pad", "counters", 505),
+                card("pad", "queue", 506),
+                card("split", "counters", 507),
+                card("pad", "counters", 600),
+            ],
+            dropped: Vec::new(),
+        };
+        cards.drop_same_moves();
+        let shown = cards.cards.iter().map(|card| (&card.change[..], &card.of[..]));
+        let kept = [
+            ("align", "counters"),
+            ("pad", "queue"),
+            ("split", "counters"),
+            ("pad", "counters"),
+        ];
+        assert_eq!(shown.collect::<Vec<_>>(), kept);
+        let why = "align of it saves as much for the same reason";
+        assert_eq!(cards.dropped, [("counters".into(), "pad".into(), why.into())]);
+    }
 }

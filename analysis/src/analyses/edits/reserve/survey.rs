@@ -17,6 +17,8 @@ const MOST_SITES: usize = 32;
 /// A block that is released was copied if this part of its bytes was read, and as much was written to the new one: what
 /// moves objects needn't access all of their bytes.
 const COPIED: f64 = 0.5;
+/// What is read more often than this was used, not copied.
+const MOST_READ: u64 = 2;
 
 /// A block that took another one's content.
 #[derive(Debug, Clone)]
@@ -183,7 +185,8 @@ impl Filling {
         let enough = (released.length as f64 * COPIED) as u64;
         let is_copied = released.number != self.block.number
             && released.length < self.block.length
-            && moved(released.number).min(moved(self.block.number)) >= enough.max(1);
+            && moved(released.number).min(moved(self.block.number)) >= enough.max(1)
+            && moved(released.number) <= released.length.saturating_mul(MOST_READ);
         let own = |known: &&Move| [released.number, self.block.number].contains(&known.block);
         is_copied.then(|| Link {
             from: released.number,
@@ -371,6 +374,11 @@ mod tests {
         assert!(
             filling.link_from(Begun { length: 200, ..SMALL }).is_none(),
             "a larger block doesn't grow to a smaller one"
+        );
+        filling.note(SMALL.number, SiteId(1), 65);
+        assert!(
+            filling.link_from(SMALL).is_none(),
+            "a copy doesn't read all of a block more than twice"
         );
     }
 
