@@ -3,7 +3,7 @@
 Each program is recorded on a small input. Then all cards of `trackway advise` are tried, and, whether they gain or not,
 another order, a split and an alignment of each structure that takes much of the time. A patch is applied to a copy of the
 sources, which is built by the plain compiler and run on the small input. Cards are also timed on the large one: medians of
-CPU time of interleaved runs.
+CPU time of interleaved runs. So is the known change of programs that have one.
 """
 
 import argparse
@@ -13,9 +13,11 @@ import re
 import shutil
 import statistics
 import subprocess
-from dataclasses import dataclass, field
+import sys
+from dataclasses import dataclass
 
 from measuring import programs, results, timing
+from measuring.known_fixes import KNOWN
 from measuring.real_programs import REAL
 from measuring.real_runs import COMPILERS
 from measuring.real_sources import DRIVERS, text
@@ -38,6 +40,8 @@ SMALL = {
     "oniguruma": "text 100000",
     "cadical": "100 1",
 }
+SMALL |= {known.name: known.small for known in KNOWN}
+PROGRAMS = (*REAL, *(known.program() for known in KNOWN))
 # Structures whose changes are tried, and fields that count as hot.
 STRUCTURES = 5
 HOT_SHARE = 0.1
@@ -49,6 +53,7 @@ COLUMNS = (
     results.Column("pass", "pass", "{:.0f}"),
     results.Column("cards", "cards", "{:.0f}"),
     results.Column("gain", "gain", "{:.0f}"),
+    results.Column("known", "known change saves, %", "{:.1f}"),
 )
 
 
@@ -65,7 +70,6 @@ class Tried:
     passes: bool = False
     predicted: float | None = None
     saved: float | None = None
-    seconds: list = field(default_factory=list)
 
     def line(self):
         if not self.patch:
@@ -158,15 +162,26 @@ class Subject:
         tried.passes = self.output(self.patched) == self.output(self.plain)
 
     def time(self, tried, rounds):
-        """The part of the CPU time that the patch saves."""
+        tried.saved = self.saved(rounds)
+
+    def time_known(self, known, rounds):
+        """The part of the CPU time that the known change saves."""
+        shutil.rmtree(self.patched, ignore_errors=True)
+        shutil.copytree(self.program.source(), self.patched, symlinks=True)
+        programs.call("bash", "-ec", known.program(is_fixed=True).build, cwd=self.patched, env=self.environment("plain"))
+        if self.output(self.patched) != self.output(self.plain):
+            sys.exit(f"bench: {known.name} does something else after the known change")
+        return self.saved(rounds)
+
+    def saved(self, rounds):
+        """The part of the CPU time that the program in the patched folder saves."""
         times = {folder: [] for folder in (self.plain, self.patched)}
         run = self.program.run.replace('"$PROGRAM"', "./program")
         for _ in range(rounds):
             for folder, own in times.items():
                 own.append(timing.timed(["bash", "-c", f"exec {run}"], self.environment("plain"), cwd=folder)["cpu_s"])
         medians = [statistics.median(own) for own in times.values()]
-        tried.seconds = medians
-        tried.saved = 100 * (medians[0] - medians[1]) / medians[0]
+        return 100 * (medians[0] - medians[1]) / medians[0]
 
 
 def measure(program, rounds):
@@ -181,6 +196,7 @@ def measure(program, rounds):
             subject.time(tried, rounds)
         print(f"  {tried.title}: {tried.line()}", flush=True)
         every.append(tried)
+    known = next((known for known in KNOWN if known.name == program.name), None)
     made = [tried for tried in every if tried.patch]
     cards = [tried for tried in made if tried.is_card]
     return {
@@ -190,12 +206,13 @@ def measure(program, rounds):
         "pass": sum(tried.passes for tried in made),
         "cards": len(cards),
         "gain": sum((tried.saved or 0) > 0 for tried in cards),
+        **({"known": subject.time_known(known, rounds)} if known else {}),
     }
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    known = [program.name for program in REAL if program.name in SMALL]
+    known = [program.name for program in PROGRAMS if program.name in SMALL]
     parser.add_argument("programs", nargs="*", metavar="PROGRAM", help=f"of {', '.join(known)} [default: all]")
     parser.add_argument("--rounds", type=int, default=5, help="runs of each program whose card is timed")
     arguments = parser.parse_args()
@@ -203,11 +220,12 @@ def main():
         parser.error(f"no program {', '.join(sorted(unknown))} here; there are {', '.join(known)}")
     results.print_machine()
     rows = {}
-    for program in REAL:
+    for program in PROGRAMS:
         if program.name in (arguments.programs or known):
             print(f"{program.name}:", flush=True)
             rows[program.name] = measure(program, arguments.rounds)
-    total = {column.key: sum(row[column.key] for row in rows.values()) for column in COLUMNS}
+    counts = [column.key for column in COLUMNS if column.key != "known"]
+    total = {key: sum(row[key] for row in rows.values()) for key in counts}
     print()
     results.print_table("program", COLUMNS, rows | {"all": total})
     print(f"fix: {total['made']} patches of {total['tried']} changes, {total['compile']} compile, {total['pass']} pass")

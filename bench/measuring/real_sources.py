@@ -1,8 +1,10 @@
-"""Sources of real programs: from packages of Rust that carry them, and from Debian."""
+"""Sources of real programs: from packages of Rust that carry them, from Debian, and from PyPI."""
 
 import functools
 import platform
 import shutil
+import sys
+import tarfile
 
 from end_to_end.support import real_programs
 
@@ -49,3 +51,15 @@ def debian(package):
         call("apt-get", "-q", *apt_options(), "source", "--only-source", package, cwd=folder)
         unpacked = list(folder.glob("*/debian/changelog"))
     return unpacked[0].parent.parent
+
+
+def pypi(package, version):
+    """The sources of a version of a Python package."""
+    folder = OUT / "pypi" / f"{package}-{version}"
+    if not folder.is_dir():
+        downloads = OUT / "pypi" / "downloads"
+        options = ["--quiet", "--no-deps", "--no-binary", package, "--dest", downloads]
+        call(sys.executable, "-m", "pip", "download", *options, f"{package}=={version}")
+        with tarfile.open(downloads / f"{package}-{version}.tar.gz") as archive:
+            archive.extractall(folder.parent, filter="data")
+    return folder
