@@ -203,7 +203,7 @@ fn record_to(
     let control = ControlSocket::open_or_say(options.notify);
     let start_ns = clock.description().base_ns;
     let mut snapshots = Snapshots::begin(options, board.clone(), start_ns);
-    let (totals, samples, interrupted, end_ns, thread_stacks) = std::thread::scope(|scope| {
+    let (totals, samples, interrupted, windows, end_ns, thread_stacks) = std::thread::scope(|scope| {
         let program = match child {
             Started::Now(child) => Program::watch(child, &end, &ring, scope),
             Started::Before(pid) => Program::attached(pid),
@@ -245,6 +245,8 @@ fn record_to(
             ring.begin_window(Cause::Recorder);
         }
         let interrupted = recording.run();
+        // A program that runs on may open more.
+        let windows = windows_to_tell(options, &ring);
         // The program is gone; what is left of the trace may wait for a sink that takes nothing.
         signals::set_at_next(&impatience);
         collector.push_program_end(program.pid, end.get());
@@ -258,6 +260,7 @@ fn record_to(
             collector.finish(missing_reason(options), last),
             samples,
             interrupted,
+            windows,
             clock.now_ns(),
             thread_stacks,
         )
@@ -295,7 +298,7 @@ fn record_to(
                 .most_bytes
                 .map(|_| snapshots.first_part_ns(start_ns)),
         }),
-        windows: windows_to_tell(options, &ring),
+        windows,
         dropped_buffers: totals.dropped,
         damage: totals.is_damaged.then_some(totals.damaged),
         write_failure: sink.loss(totals.dropped),
