@@ -75,7 +75,7 @@ def accesses_of(trace, scratch):
 
 
 def accesses_of_all(runs):
-    """Of a whole run. They are counted while it is recorded, and nothing of them is stored."""
+    """How many accesses a whole run makes: counted while it is recorded, and nothing of them is stored."""
     runs.recorded(["--start-after", "1000Gacc", "--codec", "none"], runs.trace)
     [mark] = tables("info", runs.trace, runs.scratch)["marks"]
     return int(re.fullmatch(r"nothing is kept: there were (\d+) accesses", mark["text"]).group(1))

@@ -2,6 +2,7 @@
 
 pub mod blocks;
 pub mod cache;
+pub(crate) mod chance;
 pub mod control_flow;
 pub mod moments;
 mod names;

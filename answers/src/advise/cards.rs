@@ -107,7 +107,7 @@ impl Cards {
         self.dropped.extend(dropped);
     }
 
-    /// Of changes that move the same objects apart, and save about as much, the first is enough. Cards stand in their order.
+    /// Keeps the first of changes that move the same objects apart and save about as much. Cards stand in their order.
     fn drop_same_moves(&mut self) {
         let cards = std::mem::take(&mut self.cards);
         for card in cards {

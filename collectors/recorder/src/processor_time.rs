@@ -7,7 +7,7 @@ use rustix::process::Pid;
 
 /// The processor time of all recorded processes since it was first looked at.
 pub struct ProcessorTime {
-    /// Of each process at the last look.
+    /// The processor time of each process at the last look.
     last: HashMap<u32, Duration>,
     total: Duration,
     looked: Instant,
@@ -93,7 +93,7 @@ mod tests {
         }
         child.kill().unwrap();
         child.wait().unwrap();
-        // Of nobody nothing is known but the time.
+        // Where no process tells what it uses, time passes as on a clock.
         let total = time.advance(std::iter::once(pid), start + Duration::from_secs(60));
         assert!(total > Duration::from_secs(50), "{total:?}");
     }

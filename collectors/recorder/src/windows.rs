@@ -27,9 +27,9 @@ const LONGEST_INTERVAL: Duration = Duration::from_millis(20);
 /// How far the recording is.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Progress {
-    /// Of the trace.
+    /// Bytes of the trace so far.
     pub stored_bytes: u64,
-    /// Of the present burst, if they are counted.
+    /// Accesses of the present burst, if they are counted.
     pub burst_accesses: u64,
     /// The processor time that these took.
     pub burst_time: Duration,

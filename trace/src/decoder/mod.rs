@@ -110,7 +110,6 @@ impl<'t> Decoder<'t> {
     pub fn decode(&mut self, chunk: &ChunkRef) -> Result<Batches<'_, 't>, TraceError> {
         let trace = self.trace;
         if let Some(cut) = self.known_outside(chunk) {
-            self.begin_batch(chunk);
             return Ok(Batches {
                 decoder: self,
                 chunk: *chunk,
@@ -155,7 +154,11 @@ impl<'t> Decoder<'t> {
         };
         // Those of functions are set before they are read.
         self.registers[..FIRST_OWN_REGISTER].fill(0);
-        self.begin_batch(chunk);
+        self.batch.process = header.process;
+        self.batch.stream = header.stream;
+        self.batch.sequence = header.sequence;
+        self.batch.first_ns = header.first_ns;
+        self.batch.last_ns = header.last_ns;
         let length = self.payload.len() - padding;
         let (trace, from_start) = (self.trace, self.from_start);
         let sliced = self.sliced.as_ref();
@@ -176,15 +179,6 @@ impl<'t> Decoder<'t> {
             state,
             cut,
         })
-    }
-
-    fn begin_batch(&mut self, chunk: &ChunkRef) {
-        let header = &chunk.header;
-        self.batch.process = header.process;
-        self.batch.stream = header.stream;
-        self.batch.sequence = header.sequence;
-        self.batch.first_ns = header.first_ns;
-        self.batch.last_ns = header.last_ns;
     }
 
     fn open_columns(&mut self, chunk: &ChunkRef, stored: &[u8], padding: usize) -> Result<(), TraceError> {

@@ -32,23 +32,6 @@ pub(super) fn mix(value: u64) -> u64 {
     value ^ (value >> 31)
 }
 
-/// Numbers without a pattern (xorshift, Marsaglia 2003), the same in each run.
-#[derive(Debug, Clone)]
-pub(super) struct Chance(u64);
-
-impl Chance {
-    pub(super) fn new() -> Self {
-        Chance(0x9e37_79b9_7f4a_7c15)
-    }
-
-    pub(super) fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -90,7 +90,7 @@ pub(super) fn history_bits(event: &BranchEvent) -> impl Iterator<Item = bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analyses::branches::counter::Chance;
+    use crate::model::chance::Chance;
 
     fn folded_by_definition(history: &GlobalHistory, length: usize, width: u32) -> u32 {
         (0..length).fold(0, |value, distance| {

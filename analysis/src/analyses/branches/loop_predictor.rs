@@ -1,6 +1,7 @@
 //! Branches that go the other way once in a constant number of times.
 
-use super::counter::{spread, Chance};
+use super::counter::spread;
+use crate::model::chance::Chance;
 
 const WAYS: usize = 4;
 /// Tag, length, present round, confidence, age, direction.

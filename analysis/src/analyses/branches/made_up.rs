@@ -1,7 +1,7 @@
 //! Streams of branches whose best predictions are known, for tests.
 
-use super::counter::Chance;
 use super::predictor::Predictor;
+use crate::model::chance::Chance;
 use crate::model::control_flow::{BranchEvent, BranchKind};
 
 pub(super) struct Stream(Vec<BranchEvent>);

@@ -24,7 +24,7 @@ pub(crate) struct Hierarchy<S> {
     pub(super) totals: Totals,
     /// See [`Simulation::changes`].
     pub(super) changes: u64,
-    /// Of the last level, if others use it, too.
+    /// How long lines stay in the last level, if others use it, too.
     pub(super) stays: Option<Box<Stays>>,
     caches: Caches,
 }

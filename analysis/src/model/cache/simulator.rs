@@ -192,7 +192,7 @@ mod tests {
                 simulator.access(&access, &mut outcome);
             }
         }
-        // Of the lines that others replaced, each was written back: nothing else left the last level.
+        // Each line that others replaced was written back, and nothing else left the last level.
         assert_eq!(
             simulator.totals().traffic.bytes_written,
             (outcome.misses[1] - 64) * 64

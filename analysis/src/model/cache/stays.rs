@@ -4,6 +4,10 @@
 use std::collections::HashMap;
 
 use super::line_hash::LineHash;
+use crate::model::chance::Chance;
+
+/// State of the generator at the beginning.
+const SEED: u64 = 88_172_645_463_325_252;
 
 /// When the lines of a level were used last.
 #[derive(Debug, Clone)]
@@ -12,8 +16,7 @@ pub(super) struct Stays {
     mean_ns: f64,
     now_ns: f64,
     used: HashMap<u64, f64, LineHash>,
-    /// The state of Marsaglia's xorshift64, so that the same trace gives the same figures.
-    chance: u64,
+    chance: Chance,
 }
 
 impl Stays {
@@ -22,7 +25,7 @@ impl Stays {
             mean_ns: mean_ns as f64,
             now_ns: 0.0,
             used: HashMap::default(),
-            chance: 88_172_645_463_325_252,
+            chance: Chance::with_seed(SEED),
         }
     }
 
@@ -33,19 +36,11 @@ impl Stays {
     /// Notes that a line is used, and says whether others have replaced it since its last use.
     pub fn use_line(&mut self, line: u64) -> bool {
         let used = self.used.insert(line, self.now_ns);
-        used.is_some_and(|used| self.chance() > (-(self.now_ns - used) / self.mean_ns).exp())
+        used.is_some_and(|used| self.chance.part() > (-(self.now_ns - used) / self.mean_ns).exp())
     }
 
     pub fn forget(&mut self, line: u64) {
         self.used.remove(&line);
-    }
-
-    /// From 0 to 1.
-    fn chance(&mut self) -> f64 {
-        self.chance ^= self.chance << 13;
-        self.chance ^= self.chance >> 7;
-        self.chance ^= self.chance << 17;
-        (self.chance >> 11) as f64 / (1u64 << 53) as f64
     }
 }
 

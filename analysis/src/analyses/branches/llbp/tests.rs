@@ -1,8 +1,9 @@
 use super::*;
-use crate::analyses::branches::counter::{mix, Chance};
+use crate::analyses::branches::counter::mix;
 use crate::analyses::branches::made_up::{
     call, conditional, mispredictions, random_branches, xor_of_two, Stream,
 };
+use crate::model::chance::Chance;
 
 const FUNCTIONS: u64 = 300;
 const CALLS: u64 = 40;

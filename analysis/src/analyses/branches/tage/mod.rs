@@ -12,9 +12,10 @@ pub use finite::FiniteBanks;
 pub use unlimited::UnlimitedBanks;
 
 use super::bimodal::Bimodal;
-use super::counter::{confidence, step, Chance};
+use super::counter::{confidence, step};
 use super::history::{history_bits, GlobalHistory};
 use super::predictor::Predictor;
+use crate::model::chance::Chance;
 use crate::model::control_flow::BranchEvent;
 
 /// Bits of the counter that says whether new entries are worse than what they replace.

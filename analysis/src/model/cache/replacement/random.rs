@@ -2,29 +2,15 @@
 
 use super::{empty_way, Replacement};
 use crate::model::cache::entry::Entry;
+use crate::model::chance::Chance;
 
-/// State of the generator at the beginning.
-const SEED: u64 = 0x9E37_79B9_7F4A_7C15;
-
-/// xorshift64 by Marsaglia, stepped once for each replaced line.
+/// A number is drawn for each replaced line.
 #[derive(Debug, Clone)]
-pub(crate) struct Random {
-    state: u64,
-}
-
-impl Random {
-    #[inline(always)]
-    fn below(&mut self, count: usize) -> usize {
-        self.state ^= self.state << 13;
-        self.state ^= self.state >> 7;
-        self.state ^= self.state << 17;
-        (((self.state >> 32) * count as u64) >> 32) as usize
-    }
-}
+pub(crate) struct Random(Chance);
 
 impl Replacement for Random {
     fn new(_: usize, _: usize) -> Random {
-        Random { state: SEED }
+        Random(Chance::new())
     }
 
     #[inline(always)]
@@ -34,7 +20,7 @@ impl Replacement for Random {
 
     #[inline(always)]
     fn insert(&mut self, entries: &mut [Entry], _: usize, entry: Entry) -> Entry {
-        let way = empty_way(entries).unwrap_or_else(|| self.below(entries.len()));
+        let way = empty_way(entries).unwrap_or_else(|| self.0.below(entries.len()));
         std::mem::replace(&mut entries[way], entry)
     }
 }
