@@ -1,6 +1,6 @@
 // A key-value store for several threads. Each thread owns a range of keys and shares nothing with the others, except
-// that the statistics of the operations lie side by side: false sharing. With -DPADDED every thread's counters have
-// cache lines of their own.
+// that the statistics of the operations lie side by side: false sharing. With -DPADDED what a thread counts and what it
+// is told has cache lines of its own.
 #include "random.h"
 #include "size.h"
 
@@ -9,13 +9,13 @@
 enum { FULL_OPERATIONS = 3000000, SMALL_OPERATIONS = 6000, THREADS = 4, KEYS = 4096, SLOTS = 2 * KEYS };
 
 #ifdef PADDED
-#define COUNTER_ALIGNMENT 128
+#define THREAD_ALIGNMENT 128
 #else
-#define COUNTER_ALIGNMENT 8
+#define THREAD_ALIGNMENT 8
 #endif
 
 struct counters {
-    _Alignas(COUNTER_ALIGNMENT) uint64_t gets;
+    _Alignas(THREAD_ALIGNMENT) uint64_t gets;
     uint64_t puts;
     uint64_t hits;
 };
@@ -26,7 +26,7 @@ struct slot {
 };
 
 struct worker {
-    pthread_t thread;
+    _Alignas(THREAD_ALIGNMENT) pthread_t thread;
     unsigned number;
     size_t operations;
     struct slot *slots;

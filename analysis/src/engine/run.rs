@@ -139,17 +139,18 @@ fn gather_across_threads<A: Analysis>(
         false => MergedStreams::new(trace),
     };
     let parts = match analysis.divides_merged() {
-        true => parts_for(analysis, threads),
+        // Batches of a merged order are small: more parts than threads would mostly wait for each other.
+        true => parts_for(analysis, number_of(threads)),
         false => 1,
     };
-    let (shard, summary) = match threads.get() {
+    let (shard, summary) = match parts {
         1 => {
             let mut shard = start_shard(analysis, trace);
             let take = |batch: &mut Batch| analysis.take_batch(&mut shard, batch);
             let summary = take_merged(&mut merged, trace, observer, take);
             (shard, summary)
         }
-        _ => run_merged_in_parts(analysis, &mut merged, trace, (parts, threads), observer),
+        parts => run_merged_in_parts(analysis, &mut merged, trace, (parts, threads), observer),
     };
     let order = order_table(merged.exactness(), trace);
     (shard, summary, order)
@@ -272,16 +273,17 @@ impl<'t> Work<'t> {
 /// Into how many parts the work on a stream is divided.
 fn parts(analysis: &impl Analysis, threads: NonZeroUsize) -> u32 {
     match analysis.order() {
-        Order::PerStream => parts_for(analysis, threads),
+        Order::PerStream => parts_for(analysis, number_of(threads).max(analysis.least_parts())),
         Order::Any | Order::AcrossThreads => 1,
     }
 }
 
-/// As many parts as there are threads, as far as the analysis allows, rounded down to a power of two; or as many as it
-/// has at least.
-fn parts_for(analysis: &impl Analysis, threads: NonZeroUsize) -> u32 {
-    let wanted = u32::try_from(threads.get()).unwrap_or(u32::MAX);
-    let wanted = wanted.max(analysis.least_parts());
+fn number_of(threads: NonZeroUsize) -> u32 {
+    u32::try_from(threads.get()).unwrap_or(u32::MAX)
+}
+
+/// So many parts, as far as the analysis allows, rounded down to a power of two.
+fn parts_for(analysis: &impl Analysis, wanted: u32) -> u32 {
     1 << analysis.most_parts().min(wanted).max(1).ilog2()
 }
 

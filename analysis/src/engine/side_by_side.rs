@@ -52,7 +52,7 @@ impl<A: Analysis, B: Analysis> SideBySide<A, B> {
     fn start_side<C: Analysis>(&self, side: &C, part: WorkPart) -> Option<C::Shard> {
         let wanted = match part.count * 2 > self.least_parts() {
             true => part.count,
-            false => side.least_parts(),
+            false => side.least_parts().min(part.count),
         };
         let count = wanted.min(self.most_parts_of(side));
         let number = part.number;
@@ -206,6 +206,7 @@ mod tests {
 
     #[test]
     fn analyses_are_divided_only_for_more_threads() {
+        assert_eq!(divided(2), (vec![WorkPart::WHOLE], 2));
         assert_eq!(divided(4), (vec![WorkPart::WHOLE], 2));
         let parts = (0..8).map(|number| WorkPart { number, count: 8 });
         assert_eq!(divided(16), (parts.collect(), 2));

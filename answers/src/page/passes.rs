@@ -241,7 +241,8 @@ struct Reading<'r> {
 }
 
 impl<'r> Reading<'r> {
-    /// Two passes at the same time, if there are threads for both: they need different orders, and only one takes runs.
+    /// Two passes at the same time over a single stream, if there are threads for both: only one of them takes runs. Merging
+    /// several streams takes memory, which two passes would need twice.
     fn places_and_missed_map(
         &self,
         times: &Arc<ChunkTimes>,
@@ -250,7 +251,7 @@ impl<'r> Reading<'r> {
     ) -> (Report, Option<Report>) {
         let places = || self.places(times, (caches, rank_by), machine);
         let missed_map = || self.missed_map(times, caches, rank_by);
-        if self.threads.get() == 1 {
+        if self.threads.get() == 1 || self.trace.streams().len() > 1 {
             return (places(), missed_map());
         }
         thread::scope(|scope| {

@@ -5,7 +5,7 @@ import collections
 
 from ..support import tools
 from ..support.pages.chosen_pages import ChosenPage, answer, number, rows_of
-from ..support.pages.view_pages import OPTIONS, objects, page_data, page_of_accounts
+from ..support.pages.view_pages import OPTIONS, objects, page_data, page_of_accounts, page_without_sharing
 from ..support.tools import table
 
 
@@ -15,10 +15,11 @@ class ChosenParts(ChosenPage):
         return dict(cells)
 
     def test_the_overview_counts_what_is_chosen(self):
-        report = tools.report(self.trace, "--thread", "2", "--by", "field", "--by", "thread")
+        trace = page_without_sharing()
+        report = tools.report(trace, "--thread", "2", "--by", "field", "--by", "thread")
         thread = table(report, "threads")["rows"][0]
         fields = table(report, "fields")["rows"]
-        self.choose("overview", "threads=2")
+        self.choose("overview", "threads=2", trace)
         short = {"accesses": thread["accesses"], "L1 misses": thread["l1_misses"], "L2 misses": thread["l2_misses"]}
         expected = {title: self.browser.evaluate(f"({count}).toPrecision(3) * 1") for title, count in short.items()}
         shown = {title: float(text.replace(" k", "e3").replace(" M", "e6").replace(",", "")) for title, text in self.tiles().items()}
@@ -33,7 +34,7 @@ class ChosenParts(ChosenPage):
         self.assertTrue(sentence.startswith(f"{fields[0]['l2_misses']:,} L2 misses"), sentence)
         # Without a choice it is of the whole run again.
         self.browser.evaluate("document.querySelector('.selection > button').click()")
-        self.assertIn(tools.report(self.trace)["answer"], self.texts("#overview .answer"))
+        self.assertIn(tools.report(trace)["answer"], self.texts("#overview .answer"))
 
     def test_changes_say_how_much_of_what_they_are_about_is_chosen(self):
         trace = page_of_accounts()
@@ -58,10 +59,11 @@ class ChosenParts(ChosenPage):
         self.assertEqual(self.texts("#overview .cards .whole-note"), [])
 
     def test_members_have_the_numbers_of_layout(self):
-        said = answer("layout", "--thread", "2", "--type", "slot")
+        trace = page_without_sharing()
+        said = answer("layout", "--thread", "2", "--type", "slot", trace=trace)
         members = {row["member"]: row for row in table(said, "members")["rows"] if row["accesses"]}
         structure = table(said, "structures")["rows"][0]
-        self.choose("part-layout", "threads=2")
+        self.choose("part-layout", "threads=2", trace)
         shown = {row["field"]: row for row in rows_of(self.shown("part-layout", "slot, fields"), 1).values()}
         for name, member in members.items():
             counts = [number(shown[name][head]) for head in ("accesses", "misses")]
@@ -147,22 +149,24 @@ class ChosenParts(ChosenPage):
         self.assertTrue(all(bin_ < late for bin_ in coarse))
 
     def test_the_threads_among_the_offenders_are_the_chosen_ones(self):
-        report = tools.report(self.trace, "--thread", "2", "--by", "thread")
+        trace = page_without_sharing()
+        report = tools.report(trace, "--thread", "2", "--by", "thread")
         expected = table(report, "threads")["rows"]
-        self.open(self.trace, "#misses&threads=2")
+        self.open(trace, "#misses&threads=2")
         self.browser.evaluate("document.querySelector('#tab-threads').click()")
         heads, *rows = self.shown("panel-threads", "Threads")
         shown = [[number(row[heads.index(head)]) for head in ("accesses", "L1 misses")] for row in rows]
         self.assertEqual(shown, [[row["accesses"], row["l1_misses"]] for row in expected])
 
     def test_the_sites_among_the_offenders_are_those_of_report(self):
-        report = tools.report(self.trace, "--thread", "2", "--by", "site", "--top", "0")
+        trace = page_without_sharing()
+        report = tools.report(trace, "--thread", "2", "--by", "site", "--top", "0")
         expected = collections.Counter()
         for row in table(report, "sites")["rows"]:
             key = (row["kind"], row["field"], row["file"], str(row["line"]), row["function"])
             for head, column in (("accesses", "accesses"), ("L1 misses", "l1_misses")):
                 expected[key, head] += row[column]
-        self.open(self.trace, "#misses&threads=2")
+        self.open(trace, "#misses&threads=2")
         self.browser.evaluate("document.querySelector('#tab-sites').click()")
         self.browser.evaluate("document.querySelectorAll('#panel-sites .more').forEach(found => found.click())")
         heads, *rows = self.shown("panel-sites", "Sites")

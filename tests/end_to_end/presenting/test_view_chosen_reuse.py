@@ -83,7 +83,7 @@ class ChosenReuse(ChosenPage):
                 # Rounded down to a power of two.
                 exact = row[column]
                 floor = 1 << (exact.bit_length() - 1) if exact else exact
-                self.assertEqual(shown[head], "" if floor is None else f"{floor:,}", (field, head))
+                self.assertEqual(shown[head], "–" if floor is None else f"{floor:,}", (field, head))
             for head, column in zip([head for head in heads if head.startswith("misses in")], sizes, strict=True):
                 size = int(column.removeprefix("miss_ratio_"))
                 is_estimated = size & (size - 1) != 0

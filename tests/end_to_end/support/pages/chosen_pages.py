@@ -2,6 +2,7 @@
 
 import collections
 import json
+import time
 
 from .. import tools
 from ..tools import table
@@ -36,9 +37,18 @@ class ChosenPage(Investigation):
         self.browser.evaluate(f"document.querySelectorAll('#{part} details').forEach(found => {{ found.open = true; }})")
         self.settle()
 
+    def captions(self, part, title):
+        """{caption: rows} of the part's tables whose captions begin like this, once there are any."""
+        latest = time.monotonic() + 20
+        while True:
+            found = {caption: rows for caption, rows in self.tables(f"#{part}").items() if caption.startswith(title)}
+            if found or time.monotonic() > latest:
+                return found
+            self.settle()
+
     def shown(self, part, title):
         """The table of the part whose caption begins like this; it says that it is of what is chosen."""
-        found = {caption: rows for caption, rows in self.tables(f"#{part}").items() if caption.startswith(title)}
+        found = self.captions(part, title)
         captions = [caption for caption in found if caption.endswith(", of the chosen time and threads")]
         self.assertEqual(len(captions), 1, list(found))
         return found[captions[0]]

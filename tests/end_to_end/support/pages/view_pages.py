@@ -11,6 +11,7 @@ from .shared_browser import READ_TABLES, shared_browser, turn
 
 AXE = tools.ROOT / "build" / "linters" / "node_modules" / "axe-core" / "axe.min.js"
 ACCOUNTS = tools.ROOT / "examples" / "accounts" / "accounts.c"
+KEY_VALUE_STORE = tools.ROOT / "workloads" / "kvstore.c"
 CACHES = "L1=32K,8,64:L2=256K,8,64"
 OPTIONS = ("--machine", "zen3", "--cache", CACHES)
 
@@ -32,6 +33,22 @@ def shared_page():
         return trace
 
     return tools.once("page of the key-value store", make)
+
+
+def page_without_sharing():
+    """The same of threads that take no lines from each other: the caches of one don't depend on when the others run."""
+
+    def make():
+        folder = tools.folder()
+        atexit.register(folder.cleanup)
+        program = Path(folder.name) / "padded"
+        tools.compile_traced(program, [KEY_VALUE_STORE], "-O2", "-g", "-pthread", "-DPADDED", oracle=False)
+        trace = program.with_suffix(".trackway")
+        tools.record(trace, program, "20000")
+        tools.trackway("view", "-q", trace)
+        return trace
+
+    return tools.once("page of the padded key-value store", make)
 
 
 def page_of_accounts():
