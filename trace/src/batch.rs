@@ -97,7 +97,7 @@ impl Run {
 
 /// A sequence of successive accesses and events of one thread, in program order. The three columns have the same
 /// length. Only a decoder that was asked for runs yields any; they stand between the accesses of the columns.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct Batch {
     pub site: Vec<SiteId>,
     pub address: Vec<u64>,
@@ -132,6 +132,33 @@ pub struct Batch {
     pub uncertain_from: Option<u32>,
     /// The same for the runs; none if and only if `uncertain_from` is none.
     pub uncertain_runs_from: Option<u32>,
+}
+
+impl Clone for Batch {
+    fn clone(&self) -> Batch {
+        let mut copy = Batch::default();
+        copy.clone_from(self);
+        copy
+    }
+
+    /// Keeps the room for accesses and events.
+    fn clone_from(&mut self, other: &Batch) {
+        self.site.clone_from(&other.site);
+        self.address.clone_from(&other.address);
+        self.size.clone_from(&other.size);
+        self.marks.clone_from(&other.marks);
+        self.events.clone_from(&other.events);
+        self.runs.clone_from(&other.runs);
+        self.lanes.clone_from(&other.lanes);
+        self.long_blocks.clone_from(&other.long_blocks);
+        self.by_library.clone_from(&other.by_library);
+        self.values.clone_from(&other.values);
+        self.value_words.clone_from(&other.value_words);
+        self.intervals.clone_from(&other.intervals);
+        self.uncertain_from = other.uncertain_from;
+        self.uncertain_runs_from = other.uncertain_runs_from;
+        self.come_from(other);
+    }
 }
 
 impl Batch {

@@ -117,8 +117,7 @@ pub trait Analysis: Sync {
         1
     }
 
-    /// The number of parts into which the work on a stream is divided wherever there are several threads, however few: a
-    /// power of two.
+    /// The number of parts into which the work is divided wherever there are several threads, however few: a power of two.
     fn least_parts(&self) -> u32 {
         1
     }

@@ -139,18 +139,17 @@ fn gather_across_threads<A: Analysis>(
         false => MergedStreams::new(trace),
     };
     let parts = match analysis.divides_merged() {
-        // Batches of a merged order are small: more parts than threads would mostly wait for each other.
-        true => parts_for(analysis, number_of(threads)),
+        true => divided_by(analysis, threads),
         false => 1,
     };
-    let (shard, summary) = match parts {
+    let (shard, summary) = match threads.get() {
         1 => {
             let mut shard = start_shard(analysis, trace);
             let take = |batch: &mut Batch| analysis.take_batch(&mut shard, batch);
             let summary = take_merged(&mut merged, trace, observer, take);
             (shard, summary)
         }
-        parts => run_merged_in_parts(analysis, &mut merged, trace, (parts, threads), observer),
+        _ => run_merged_in_parts(analysis, &mut merged, trace, (parts, threads), observer),
     };
     let order = order_table(merged.exactness(), trace);
     (shard, summary, order)
@@ -166,12 +165,8 @@ fn run_merged_in_parts<A: Analysis>(
 ) -> (A::Shard, RunSummary) {
     let mut summary = RunSummary::default();
     let team = Team::new(analysis, parts, |part| start_part(analysis, trace, part));
-    let shards = team.run(threads, |team| {
-        let mut spare = Batch::default();
-        summary = take_merged(merged, trace, observer, |batch| {
-            std::mem::swap(&mut spare, batch);
-            spare = team.push(std::mem::take(&mut spare));
-        });
+    let shards = team.run(threads, |feed| {
+        summary = take_merged(merged, trace, observer, |batch| feed.push(batch));
     });
     let whole = merged_shard(analysis, shards);
     (whole.unwrap_or_else(|| start_shard(analysis, trace)), summary)
@@ -273,17 +268,15 @@ impl<'t> Work<'t> {
 /// Into how many parts the work on a stream is divided.
 fn parts(analysis: &impl Analysis, threads: NonZeroUsize) -> u32 {
     match analysis.order() {
-        Order::PerStream => parts_for(analysis, number_of(threads).max(analysis.least_parts())),
+        Order::PerStream => divided_by(analysis, threads),
         Order::Any | Order::AcrossThreads => 1,
     }
 }
 
-fn number_of(threads: NonZeroUsize) -> u32 {
-    u32::try_from(threads.get()).unwrap_or(u32::MAX)
-}
-
-/// So many parts, as far as the analysis allows, rounded down to a power of two.
-fn parts_for(analysis: &impl Analysis, wanted: u32) -> u32 {
+/// As many parts as there are threads, or as the analysis has at least, as far as it allows; a power of two.
+fn divided_by(analysis: &impl Analysis, threads: NonZeroUsize) -> u32 {
+    let threads = u32::try_from(threads.get()).unwrap_or(u32::MAX);
+    let wanted = threads.max(analysis.least_parts());
     1 << analysis.most_parts().min(wanted).max(1).ilog2()
 }
 
@@ -345,12 +338,13 @@ impl<'r, 't, A: Analysis> Worker<'r, 't, A> {
         let observer = self.observer;
         let team = Team::new(analysis, parts, |part| start_part(analysis, trace, part));
         let mut spare = Batch::default();
-        let shards = team.run(threads, |team| {
+        let shards = team.run(threads, |feed| {
             for chunk in chunks.iter().take_while(|_| !observer.is_stopped()) {
                 self.run_chunk(chunk, |batches, summary| {
-                    while let Some(batch) = batches.exchange_batch(&mut spare)? {
+                    while let Some(mut batch) = batches.exchange_batch(&mut spare)? {
                         summary.add_batch(&batch);
-                        spare = team.push(batch);
+                        feed.push(&mut batch);
+                        spare = batch;
                     }
                     Ok(())
                 });

@@ -9,10 +9,67 @@ use trackway_trace::Batch;
 
 use crate::{Analysis, WorkPart};
 
-/// Decoded batches that wait for a part, a few hundred kilobytes each. More would leave the caches before they are taken.
-const MOST_BATCHES: usize = 8;
+/// Bundles that wait for a part, a few hundred kilobytes each. More would leave the caches before they are taken.
+const MOST_BUNDLES: usize = 8;
+/// A bundle is handed over with so many accesses and events, or batches: what the hand-over costs is little beside the work.
+const ENOUGH_CONTENT: usize = 4096;
+const ENOUGH_BATCHES: usize = 512;
+/// A batch with more isn't copied.
+const MOST_COPIED: usize = 256;
 
-/// Shards for all parts of the work, and the batches on their way to them.
+/// Batches that go to the parts together: short ones, as merged streams have them, and a long one at the end.
+#[derive(Default)]
+struct Bundle {
+    short: Vec<Batch>,
+    /// Number of those that are in use; further ones are empty room.
+    filled: usize,
+    long: Option<Batch>,
+    /// Room for a long one.
+    spare: Batch,
+    /// Accesses and events of the short ones.
+    content: usize,
+}
+
+impl Bundle {
+    /// Takes what the batch holds, and leaves a batch to be filled next.
+    fn take(&mut self, batch: &mut Batch) {
+        let content = batch.len() + batch.marks.len() + batch.runs.len();
+        if content > MOST_COPIED {
+            let long = std::mem::replace(batch, std::mem::take(&mut self.spare));
+            self.long = Some(long);
+            return;
+        }
+        match self.short.get_mut(self.filled) {
+            Some(room) => room.clone_from(batch),
+            None => self.short.push(batch.clone()),
+        }
+        self.filled += 1;
+        self.content += content;
+    }
+
+    fn is_enough(&self) -> bool {
+        self.long.is_some() || self.content >= ENOUGH_CONTENT || self.filled >= ENOUGH_BATCHES
+    }
+
+    fn is_empty(&self) -> bool {
+        self.long.is_none() && self.filled == 0
+    }
+
+    fn batches(&self) -> impl Iterator<Item = &Batch> {
+        self.short[..self.filled].iter().chain(&self.long)
+    }
+
+    /// Makes room for other batches.
+    fn clear(&mut self) {
+        self.filled = 0;
+        self.content = 0;
+        if let Some(long) = self.long.take() {
+            self.spare = long;
+        }
+    }
+}
+
+/// Shards for all parts of the work, and the bundles on their way to them.
 pub(crate) struct Team<'r, A: Analysis> {
     analysis: &'r A,
     state: Mutex<State<A::Shard>>,
@@ -21,30 +78,52 @@ pub(crate) struct Team<'r, A: Analysis> {
 
 struct State<S> {
     /// What some part has not taken yet.
-    batches: VecDeque<Arc<Batch>>,
+    bundles: VecDeque<Arc<Bundle>>,
     /// How many came before those.
     gone: usize,
-    /// No more batches will come.
+    /// No more bundles will come.
     is_complete: bool,
     /// A thread has panicked, so that some part is lost.
     is_lost: bool,
     parts: Vec<PartWork<S>>,
     /// Empty ones, to be filled again.
-    spare: Vec<Batch>,
+    spare: Vec<Bundle>,
 }
 
 struct PartWork<S> {
-    /// None while a thread lets it take a batch.
+    /// None while a thread lets it take a bundle.
     shard: Option<S>,
-    /// Number of batches that it has taken.
+    /// Number of bundles that it has taken.
     taken: usize,
 }
 
-/// A part that takes its next batch.
+/// A part that takes its next bundle.
 struct Turn<S> {
     part: usize,
     shard: S,
-    batch: Arc<Batch>,
+    bundle: Arc<Bundle>,
+}
+
+/// What is decoded, on its way to a team.
+pub(crate) struct Feed<'t, 'r, A: Analysis> {
+    team: &'t Team<'r, A>,
+    bundle: Bundle,
+}
+
+impl<A: Analysis> Feed<'_, '_, A> {
+    /// Hands what the batch holds to all parts, now or with later ones. It is to be filled next.
+    pub fn push(&mut self, batch: &mut Batch) {
+        self.bundle.take(batch);
+        if self.bundle.is_enough() {
+            self.hand_over();
+        }
+    }
+
+    fn hand_over(&mut self) {
+        if !self.bundle.is_empty() {
+            self.bundle = self.team.push(std::mem::take(&mut self.bundle));
+        }
+    }
 }
 
 impl<'r, A: Analysis> Team<'r, A> {
@@ -56,7 +135,7 @@ impl<'r, A: Analysis> Team<'r, A> {
         Team {
             analysis,
             state: Mutex::new(State {
-                batches: VecDeque::new(),
+                bundles: VecDeque::new(),
                 gone: 0,
                 is_complete: false,
                 is_lost: false,
@@ -67,9 +146,9 @@ impl<'r, A: Analysis> Team<'r, A> {
         }
     }
 
-    /// Calls `decode`, which has to [`Team::push`] all batches, and works on them with this many threads. Returns the
+    /// Calls `decode`, which has to [`Feed::push`] all batches, and works on them with this many threads. Returns the
     /// shards.
-    pub fn run(self, threads: NonZeroUsize, decode: impl FnOnce(&Self)) -> Vec<A::Shard> {
+    pub fn run(self, threads: NonZeroUsize, decode: impl FnOnce(&mut Feed<'_, 'r, A>)) -> Vec<A::Shard> {
         let work = || {
             let _alarm = Alarm(&self);
             self.work_until(State::is_over);
@@ -79,7 +158,12 @@ impl<'r, A: Analysis> Team<'r, A> {
                 scope.spawn(work);
             }
             let _alarm = Alarm(&self);
-            decode(&self);
+            let mut feed = Feed {
+                team: &self,
+                bundle: Bundle::default(),
+            };
+            decode(&mut feed);
+            feed.hand_over();
             self.lock().is_complete = true;
             self.changed.notify_all();
             work();
@@ -93,19 +177,20 @@ impl<'r, A: Analysis> Team<'r, A> {
         self.lock().parts.len()
     }
 
-    /// Hands a batch to all parts. Returns one to be filled next.
-    pub fn push(&self, batch: Batch) -> Batch {
-        self.work_until(|state| state.batches.len() < MOST_BATCHES);
+    /// Hands a bundle to all parts. Returns one to be filled next.
+    fn push(&self, mut bundle: Bundle) -> Bundle {
+        self.work_until(|state| state.bundles.len() < MOST_BUNDLES);
         let mut state = self.lock();
         if state.is_lost {
-            return batch;
+            bundle.clear();
+            return bundle;
         }
-        state.batches.push_back(Arc::new(batch));
+        state.bundles.push_back(Arc::new(bundle));
         self.changed.notify_all();
         state.spare.pop().unwrap_or_default()
     }
 
-    /// Lets parts take batches, or waits until there are some.
+    /// Lets parts take bundles, or waits until there are some.
     fn work_until(&self, is_enough: impl Fn(&State<A::Shard>) -> bool) {
         let mut state = self.lock();
         while !is_enough(&state) && !state.is_lost {
@@ -115,7 +200,9 @@ impl<'r, A: Analysis> Team<'r, A> {
                 continue;
             };
             drop(state);
-            self.analysis.take_batch(&mut turn.shard, &turn.batch);
+            for batch in turn.bundle.batches() {
+                self.analysis.take_batch(&mut turn.shard, batch);
+            }
             state = self.lock();
             state.end_turn(turn);
             self.changed.notify_all();
@@ -140,9 +227,9 @@ impl<A: Analysis> Drop for Alarm<'_, '_, A> {
 }
 
 impl<S> State<S> {
-    /// All batches have been decoded, and parts that have not taken all are being worked on.
+    /// All bundles have come, and parts that have not taken all are being worked on.
     fn is_over(&self) -> bool {
-        let all = self.gone + self.batches.len();
+        let all = self.gone + self.bundles.len();
         self.is_complete
             && self
                 .parts
@@ -150,16 +237,16 @@ impl<S> State<S> {
                 .all(|part| part.shard.is_none() || part.taken == all)
     }
 
-    /// Starts the next batch of the idle part that has taken the fewest batches.
+    /// Starts the next bundle of the idle part that has taken the fewest.
     fn next_turn(&mut self) -> Option<Turn<S>> {
         let parts = self.parts.iter_mut().enumerate();
         let idle = parts.filter(|(_, part)| part.shard.is_some());
         let (number, part) = idle.min_by_key(|(_, part)| part.taken)?;
-        let batch = self.batches.get(part.taken - self.gone)?;
+        let bundle = self.bundles.get(part.taken - self.gone)?;
         Some(Turn {
             part: number,
             shard: part.shard.take()?,
-            batch: Arc::clone(batch),
+            bundle: Arc::clone(bundle),
         })
     }
 
@@ -167,12 +254,15 @@ impl<S> State<S> {
         let part = &mut self.parts[turn.part];
         part.shard = Some(turn.shard);
         part.taken += 1;
-        drop(turn.batch);
+        drop(turn.bundle);
         let taken_by_all = self.parts.iter().map(|part| part.taken).min();
         while taken_by_all > Some(self.gone) {
             self.gone += 1;
-            let batch = self.batches.pop_front().and_then(Arc::into_inner);
-            self.spare.extend(batch);
+            let bundle = self.bundles.pop_front().and_then(Arc::into_inner);
+            self.spare.extend(bundle.map(|mut bundle| {
+                bundle.clear();
+                bundle
+            }));
         }
     }
 }
@@ -183,11 +273,11 @@ mod tests {
     use crate::{Findings, Order};
     use trackway_trace::Trace;
 
-    /// Notes the batches of each part; the part of that number panics at its third batch.
+    /// Notes the batches of each part, and how long they are; the part of that number panics at its third batch.
     struct Notes(u32);
 
     impl Analysis for Notes {
-        type Shard = (u32, Vec<u64>);
+        type Shard = (u32, Vec<(u64, usize)>);
 
         fn order(&self) -> Order {
             Order::PerStream
@@ -198,7 +288,7 @@ mod tests {
         }
 
         fn take_batch(&self, (part, taken): &mut Self::Shard, batch: &Batch) {
-            taken.push(batch.sequence);
+            taken.push((batch.sequence, batch.len()));
             assert!(*part != self.0 || taken.len() < 3, "as asked");
         }
 
@@ -209,22 +299,33 @@ mod tests {
         }
     }
 
-    fn taken(panicking: u32, threads: usize) -> Vec<(u32, Vec<u64>)> {
+    /// Short ones and, now and then, a long one.
+    fn length(sequence: u64) -> usize {
+        match sequence % 97 {
+            0 => 2 * MOST_COPIED,
+            _ => sequence as usize % 23,
+        }
+    }
+
+    fn taken(panicking: u32, threads: usize) -> Vec<(u32, Vec<(u64, usize)>)> {
         let notes = Notes(panicking);
         let team = Team::new(&notes, 3, |part| (part.number, Vec::new()));
-        team.run(NonZeroUsize::new(threads).unwrap(), |team| {
+        team.run(NonZeroUsize::new(threads).unwrap(), |feed| {
             let mut batch = Batch::default();
-            for sequence in 0..200 {
+            for sequence in 0..5000 {
+                batch.clear();
+                batch.address.resize(length(sequence), 0);
                 batch.sequence = sequence;
-                batch = team.push(batch);
+                feed.push(&mut batch);
             }
         })
     }
 
     #[test]
     fn each_part_takes_all_batches_in_order() {
+        let all: Vec<_> = (0..5000).map(|sequence| (sequence, length(sequence))).collect();
         for threads in [1, 2, 3, 7] {
-            let expected: Vec<_> = (0..3).map(|part| (part, (0..200).collect())).collect();
+            let expected: Vec<_> = (0..3).map(|part| (part, all.clone())).collect();
             assert_eq!(taken(u32::MAX, threads), expected, "{threads} threads");
         }
     }
