@@ -97,7 +97,7 @@ impl Run {
 
 /// A sequence of successive accesses and events of one thread, in program order. The three columns have the same
 /// length. Only a decoder that was asked for runs yields any; they stand between the accesses of the columns.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Batch {
     pub site: Vec<SiteId>,
     pub address: Vec<u64>,
@@ -132,33 +132,6 @@ pub struct Batch {
     pub uncertain_from: Option<u32>,
     /// The same for the runs; none if and only if `uncertain_from` is none.
     pub uncertain_runs_from: Option<u32>,
-}
-
-impl Clone for Batch {
-    fn clone(&self) -> Batch {
-        let mut copy = Batch::default();
-        copy.clone_from(self);
-        copy
-    }
-
-    /// Keeps the room for accesses and events.
-    fn clone_from(&mut self, other: &Batch) {
-        self.site.clone_from(&other.site);
-        self.address.clone_from(&other.address);
-        self.size.clone_from(&other.size);
-        self.marks.clone_from(&other.marks);
-        self.events.clone_from(&other.events);
-        self.runs.clone_from(&other.runs);
-        self.lanes.clone_from(&other.lanes);
-        self.long_blocks.clone_from(&other.long_blocks);
-        self.by_library.clone_from(&other.by_library);
-        self.values.clone_from(&other.values);
-        self.value_words.clone_from(&other.value_words);
-        self.intervals.clone_from(&other.intervals);
-        self.uncertain_from = other.uncertain_from;
-        self.uncertain_runs_from = other.uncertain_runs_from;
-        self.come_from(other);
-    }
 }
 
 impl Batch {
@@ -358,32 +331,37 @@ impl Batch {
     /// before or between them, or after the last.
     pub(crate) fn copy_part(&mut self, from: &Batch, range: Range<usize>, marks: Range<usize>) {
         self.clear();
+        self.append_part(from, range.clone(), marks);
+        let uncertain_from = from.uncertain_from.map(|index| (index as usize).max(range.start));
+        self.uncertain_from = uncertain_from
+            .filter(|index| *index < range.end)
+            .map(|index| (index - range.start) as u32);
+        self.uncertain_runs_from = self.uncertain_from.map(|_| 0);
+    }
+
+    /// Appends those accesses and marks, but not which of them are uncertain.
+    pub(crate) fn append_part(&mut self, from: &Batch, range: Range<usize>, marks: Range<usize>) {
+        let (base, first) = (self.len() as u32, range.start as u32);
+        let moved = |index: u32| index.saturating_sub(first) + base;
         self.site.extend_from_slice(&from.site[range.clone()]);
         self.address.extend_from_slice(&from.address[range.clone()]);
         self.size.extend_from_slice(&from.size[range.clone()]);
-        let first = range.start as u32;
-        for mut mark in from.marks[marks].iter().copied() {
-            mark.before = mark.before.saturating_sub(first);
-            self.push_mark_at(mark.before, from, mark);
+        for mark in &from.marks[marks] {
+            self.push_mark_at(moved(mark.before), from, *mark);
         }
         let long_blocks = within(&from.long_blocks, &range, |block| block.index);
         self.long_blocks.extend(long_blocks.iter().map(|block| LongBlock {
-            index: block.index - first,
+            index: moved(block.index),
             ..*block
         }));
         let by_library = within(&from.by_library, &range, |index| *index);
         self.by_library
-            .extend(by_library.iter().map(|index| index - first));
+            .extend(by_library.iter().map(|index| moved(*index)));
         for value in within(&from.values, &range, |value| value.index) {
-            let mut words = self.begin_value(value.index - first, value.shape);
+            let mut words = self.begin_value(moved(value.index), value.shape);
             words.extend_from_slice(from.value_of(value).words);
             self.end_value(words);
         }
-        let uncertain_from = from.uncertain_from.map(|index| (index as usize).max(range.start));
-        self.uncertain_from = uncertain_from
-            .filter(|index| *index < range.end)
-            .map(|index| index as u32 - first);
-        self.uncertain_runs_from = self.uncertain_from.map(|_| 0);
     }
 
     /// Whether it is of a merged order.

@@ -25,6 +25,7 @@ mod ids;
 mod index;
 mod info;
 mod interner;
+mod joined;
 pub mod machine;
 mod mappings;
 mod marks;
@@ -66,6 +67,7 @@ pub use ids::{
 };
 pub use index::{check_file_header, file_header, FILE_HEADER_LENGTH};
 pub use info::{CacheInfo, EndInfo, ProcessEvent, ProcessInfo, StartInfo};
+pub use joined::JoinedBatches;
 pub use machine::{Instruction, InstructionKind, MachineBlock};
 pub use mappings::{
     encode_mappings, parse_mappings, Mapping, MappingChange, MappingEvent, Mappings, Protection,

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
 
-use trackway_trace::Batch;
+use trackway_trace::{Batch, JoinedBatches};
 
 use crate::{Analysis, WorkPart};
 
@@ -14,55 +14,44 @@ const MOST_BUNDLES: usize = 8;
 /// A bundle is handed over with so many accesses and events, or batches: what the hand-over costs is little beside the work.
 const ENOUGH_CONTENT: usize = 4096;
 const ENOUGH_BATCHES: usize = 512;
-/// A batch with more isn't copied.
-const MOST_COPIED: usize = 256;
+/// A batch with more is not short.
+const MOST_JOINED: usize = 256;
 
 /// Batches that go to the parts together: short ones, as merged streams have them, and a long one at the end.
 #[derive(Default)]
 struct Bundle {
-    short: Vec<Batch>,
-    /// Number of those that are in use; further ones are empty room.
-    filled: usize,
+    short: JoinedBatches,
     long: Option<Batch>,
     /// Room for a long one.
     spare: Batch,
-    /// Accesses and events of the short ones.
-    content: usize,
 }
 
 impl Bundle {
     /// Takes what the batch holds, and leaves a batch to be filled next.
     fn take(&mut self, batch: &mut Batch) {
-        let content = batch.len() + batch.marks.len() + batch.runs.len();
-        if content > MOST_COPIED {
-            let long = std::mem::replace(batch, std::mem::take(&mut self.spare));
-            self.long = Some(long);
-            return;
+        let is_short = batch.runs.is_empty() && batch.len() + batch.marks.len() <= MOST_JOINED;
+        match is_short {
+            true => self.short.push(batch),
+            false => self.long = Some(std::mem::replace(batch, std::mem::take(&mut self.spare))),
         }
-        match self.short.get_mut(self.filled) {
-            Some(room) => room.clone_from(batch),
-            None => self.short.push(batch.clone()),
-        }
-        self.filled += 1;
-        self.content += content;
     }
 
     fn is_enough(&self) -> bool {
-        self.long.is_some() || self.content >= ENOUGH_CONTENT || self.filled >= ENOUGH_BATCHES
+        self.long.is_some() || self.short.content() >= ENOUGH_CONTENT || self.short.len() >= ENOUGH_BATCHES
     }
 
     fn is_empty(&self) -> bool {
-        self.long.is_none() && self.filled == 0
+        self.long.is_none() && self.short.is_empty()
     }
 
-    fn batches(&self) -> impl Iterator<Item = &Batch> {
-        self.short[..self.filled].iter().chain(&self.long)
+    fn for_each(&self, room: &mut Batch, mut take: impl FnMut(&Batch)) {
+        self.short.for_each(room, &mut take);
+        self.long.iter().for_each(take);
     }
 
     /// Makes room for other batches.
     fn clear(&mut self) {
-        self.filled = 0;
-        self.content = 0;
+        self.short.clear();
         if let Some(long) = self.long.take() {
             self.spare = long;
         }
@@ -192,6 +181,7 @@ impl<'r, A: Analysis> Team<'r, A> {
 
     /// Lets parts take bundles, or waits until there are some.
     fn work_until(&self, is_enough: impl Fn(&State<A::Shard>) -> bool) {
+        let mut room = Batch::default();
         let mut state = self.lock();
         while !is_enough(&state) && !state.is_lost {
             let Some(mut turn) = state.next_turn() else {
@@ -200,9 +190,9 @@ impl<'r, A: Analysis> Team<'r, A> {
                 continue;
             };
             drop(state);
-            for batch in turn.bundle.batches() {
-                self.analysis.take_batch(&mut turn.shard, batch);
-            }
+            let shard = &mut turn.shard;
+            turn.bundle
+                .for_each(&mut room, |batch| self.analysis.take_batch(shard, batch));
             state = self.lock();
             state.end_turn(turn);
             self.changed.notify_all();
@@ -271,7 +261,7 @@ impl<S> State<S> {
 mod tests {
     use super::*;
     use crate::{Findings, Order};
-    use trackway_trace::Trace;
+    use trackway_trace::{SiteId, Trace};
 
     /// Notes the batches of each part, and how long they are; the part of that number panics at its third batch.
     struct Notes(u32);
@@ -302,7 +292,7 @@ mod tests {
     /// Short ones and, now and then, a long one.
     fn length(sequence: u64) -> usize {
         match sequence % 97 {
-            0 => 2 * MOST_COPIED,
+            0 => 2 * MOST_JOINED,
             _ => sequence as usize % 23,
         }
     }
@@ -315,6 +305,8 @@ mod tests {
             for sequence in 0..5000 {
                 batch.clear();
                 batch.address.resize(length(sequence), 0);
+                batch.size.resize(length(sequence), 8);
+                batch.site.resize(length(sequence), SiteId(0));
                 batch.sequence = sequence;
                 feed.push(&mut batch);
             }
