@@ -4,6 +4,7 @@ pub mod blocks;
 pub mod cache;
 pub(crate) mod chance;
 pub mod control_flow;
+pub(crate) mod fetch_ahead;
 pub mod moments;
 mod names;
 pub(crate) mod page_index;

@@ -32,7 +32,9 @@ const FEWEST_ACCESSES: u64 = 8;
 /// All batches of a trace in one order.
 pub struct MergedStreams<'t> {
     supply: Supply<'t>,
-    /// The turn of each stream; its index is that in `cursors`.
+    /// The least turn of all; none before the first batch, and after a stream's end.
+    present: Option<Turn>,
+    /// The turn of each other stream; its index is that in `cursors`.
     next: BinaryHeap<Reverse<Turn>>,
     cursors: Vec<Progress<'t>>,
     exactness: Exactness,
@@ -65,6 +67,7 @@ impl<'t> MergedStreams<'t> {
             .filter_map(|(index, chunks)| Some(Reverse((chunks.first()?.header.first_ns, index))));
         MergedStreams {
             supply,
+            present: None,
             next: begins.collect(),
             cursors: chunks.map(Progress::Waiting).collect(),
             exactness: Exactness::default(),
@@ -76,16 +79,27 @@ impl<'t> MergedStreams<'t> {
     /// [`Batch::intervals`] has those of its pieces. None after the last. An error concerns one chunk, and ends that
     /// chunk. The batch may be exchanged for another one, to be filled next.
     pub fn next_batch(&mut self) -> Result<Option<&mut Batch>, TraceError> {
-        while let Some(Reverse((_, index))) = self.next.pop() {
+        while let Some((_, index)) = self.take_turn() {
             let taken = self.take_from(index);
             if let Progress::Begun(cursor) = &self.cursors[index] {
-                self.next.push(Reverse(cursor.turn()));
+                self.present = Some(cursor.turn());
             }
             if taken? {
                 return Ok(Some(&mut self.batch));
             }
         }
         Ok(None)
+    }
+
+    /// The least turn, which leaves the others.
+    fn take_turn(&mut self) -> Option<Turn> {
+        let Some(present) = self.present.take() else {
+            return self.next.pop().map(|Reverse(turn)| turn);
+        };
+        match self.next.peek_mut() {
+            Some(mut least) if least.0 < present => Some(std::mem::replace(&mut *least, Reverse(present)).0),
+            _ => Some(present),
+        }
     }
 
     /// What is known of the order so far.

@@ -7,7 +7,8 @@ use super::strides::{PointerLoads, SiteStrides, StrideCounts};
 use super::working_set::{Windows, WorkingSet};
 use super::Patterns;
 use crate::model::cache::LineChanges;
-use crate::model::page_index::{fetch, GROUP_LINES};
+use crate::model::fetch_ahead::fetch;
+use crate::model::page_index::GROUP_LINES;
 use crate::model::site_types::SiteTypes;
 
 /// Addresses of programs have no more.

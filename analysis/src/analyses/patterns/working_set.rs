@@ -1,6 +1,7 @@
 //! How many different units, lines or pages, are accessed in each window of accesses.
 
-use crate::model::page_index::{fetch, PageIndex, GROUP_LINES};
+use crate::model::fetch_ahead::fetch;
+use crate::model::page_index::{PageIndex, GROUP_LINES};
 
 /// More windows are joined by two.
 const MOST_WINDOWS: u32 = 256;

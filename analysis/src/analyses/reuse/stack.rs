@@ -1,7 +1,8 @@
 //! The LRU stack of cache lines.
 
 use super::timeline::{Timeline, MOST_MARKS, NEVER};
-use crate::model::page_index::{fetch, PageIndex, GROUP_LINES};
+use crate::model::fetch_ahead::fetch;
+use crate::model::page_index::{PageIndex, GROUP_LINES};
 
 /// Lines on top of the stack. For so few, a linear search is fastest.
 const TOP: usize = 8;

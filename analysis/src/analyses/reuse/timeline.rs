@@ -1,6 +1,6 @@
 //! Marks on a line of time. Counts the marks after a moment.
 
-use crate::model::page_index::fetch;
+use crate::model::fetch_ahead::fetch;
 
 /// Moments of a block, whose marks are counted bit by bit.
 const BLOCK: usize = 512;

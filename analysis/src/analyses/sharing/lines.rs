@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use trackway_trace::SiteId;
 
 use crate::model::cache::LineHash;
+use crate::model::fetch_ahead::fetch;
 
 /// Bits for the parts of a line: bytes of lines of up to 64 bytes, equal parts of longer ones.
 pub(super) const PARTS: u64 = 64;
@@ -272,16 +273,24 @@ pub struct PackedLine {
 }
 
 impl Lines {
-    /// The line's position in [`Lines::all`], and the cache-line transfer, if there was one.
+    /// The line's position in [`Lines::all`]. Of several lines in turn, the processor waits for all at once.
     #[inline]
-    pub fn access(&mut self, process: u32, number: u64, access: &Access) -> (u32, Option<LineTransfer>) {
+    pub fn position(&mut self, process: u32, number: u64, access: &Access) -> u32 {
         let is_latest = |line: &Line| line.number == number && line.process == process;
         if !self.lines.get(self.latest as usize).is_some_and(is_latest) {
             self.latest = self.find(process, number, access);
+            let line = &self.lines[self.latest as usize];
+            fetch(&line.writer);
+            fetch(&line.first.writes);
         }
+        self.latest
+    }
+
+    /// The cache-line transfer by an access to the line at this position, if there is one.
+    #[inline]
+    pub fn access(&mut self, position: u32, access: &Access) -> Option<LineTransfer> {
         self.count += 1;
-        let line = &mut self.lines[self.latest as usize];
-        (self.latest, line.access(&mut self.more, access, self.count))
+        self.lines[position as usize].access(&mut self.more, access, self.count)
     }
 
     fn find(&mut self, process: u32, number: u64, access: &Access) -> u32 {

@@ -9,7 +9,7 @@ mod tables;
 mod totals;
 
 use std::collections::HashMap;
-use std::ops::AddAssign;
+use std::ops::{AddAssign, Range, RangeInclusive};
 
 use serde::{Deserialize, Serialize};
 use trackway_trace::{Batch, Interval, Program, Trace};
@@ -21,6 +21,11 @@ pub use contended::{contended_fields, ContendedField};
 use lines::{Access, LineTransfer, Lines, PARTS};
 use moments::TransferMoments;
 use passages::{Passage, Passages};
+
+/// Accesses whose lines are looked up before any of them counts.
+const GROUP: usize = 16;
+/// The position of a line that another part looks at.
+const NOT_HERE: u32 = u32::MAX;
 
 /// Counts how often cache lines go from thread to thread, by the places that take them and had them.
 #[derive(Debug, Clone)]
@@ -95,6 +100,12 @@ impl SharingShard {
         }
     }
 
+    /// Whether it looks at this line.
+    #[inline]
+    fn holds(&self, number: u64) -> bool {
+        number & u64::from(self.part.count - 1) == u64::from(self.part.number)
+    }
+
     /// Adds what was found of other lines.
     fn append(&mut self, other: SharingShard) {
         let by = self.lines.append(other.lines);
@@ -149,38 +160,86 @@ impl Sharing {
     }
 
     #[inline]
-    fn take(&self, shard: &mut SharingShard, batch: &Batch, index: usize, interval: Interval) {
-        let (site, address) = (batch.site[index], batch.address[index]);
-        let last_byte = address.saturating_add(batch.length(index).saturating_sub(1));
-        let mut access = Access {
+    fn access(&self, batch: &Batch, index: usize, interval: Interval) -> Access {
+        let site = batch.site[index];
+        Access {
             thread: batch.stream,
             site,
             writes: self.writes[site.index()],
             parts: 0,
             from_ns: interval.first_ns,
             until_ns: interval.last_ns,
-        };
-        for number in address / self.line_bytes..=last_byte / self.line_bytes {
-            if number & u64::from(shard.part.count - 1) != u64::from(shard.part.number) {
-                continue;
+        }
+    }
+
+    /// The lines that the access covers.
+    #[inline]
+    fn lines(&self, batch: &Batch, index: usize) -> RangeInclusive<u64> {
+        let address = batch.address[index];
+        let last_byte = address.saturating_add(batch.length(index).saturating_sub(1));
+        address / self.line_bytes..=last_byte / self.line_bytes
+    }
+
+    /// A few accesses: first all their lines are found, then what has come of them.
+    #[inline]
+    fn take_group(&self, shard: &mut SharingShard, batch: &Batch, group: Range<usize>, interval: Interval) {
+        let mut positions = [NOT_HERE; GROUP];
+        for (position, index) in positions.iter_mut().zip(group.clone()) {
+            let lines = self.lines(batch, index);
+            if shard.holds(*lines.start()) {
+                let access = self.access(batch, index, interval);
+                *position = shard.lines.position(batch.process, *lines.start(), &access);
             }
-            access.parts = self.parts(number, address, last_byte);
-            let (line, transfer) = shard.lines.access(batch.process, number, &access);
-            if let Some(transfer) = transfer {
-                let passage = Passage {
-                    line,
-                    from: transfer.from_site,
-                    to: site,
-                    from_thread: transfer.from_thread,
-                    to_thread: batch.stream,
-                };
-                shard.passages.count(passage, access.writes, &transfer);
-                if let Some(moments) = &mut shard.moments {
-                    let mut counts = LineTransfers::default();
-                    counts.count(access.writes, &transfer);
-                    moments.count((index, interval), &passage, &counts);
+        }
+        for (position, index) in positions.into_iter().zip(group) {
+            let mut access = self.access(batch, index, interval);
+            let lines = self.lines(batch, index);
+            if position != NOT_HERE {
+                self.take(
+                    shard,
+                    batch,
+                    index,
+                    (*lines.start(), position),
+                    (&mut access, interval),
+                );
+            }
+            for number in lines.skip(1) {
+                if shard.holds(number) {
+                    let position = shard.lines.position(batch.process, number, &access);
+                    self.take(shard, batch, index, (number, position), (&mut access, interval));
                 }
             }
+        }
+    }
+
+    /// One line of an access.
+    #[inline]
+    fn take(
+        &self,
+        shard: &mut SharingShard,
+        batch: &Batch,
+        index: usize,
+        (number, position): (u64, u32),
+        (access, interval): (&mut Access, Interval),
+    ) {
+        let address = batch.address[index];
+        let last_byte = address.saturating_add(batch.length(index).saturating_sub(1));
+        access.parts = self.parts(number, address, last_byte);
+        let Some(transfer) = shard.lines.access(position, access) else {
+            return;
+        };
+        let passage = Passage {
+            line: position,
+            from: transfer.from_site,
+            to: access.site,
+            from_thread: transfer.from_thread,
+            to_thread: batch.stream,
+        };
+        shard.passages.count(passage, access.writes, &transfer);
+        if let Some(moments) = &mut shard.moments {
+            let mut counts = LineTransfers::default();
+            counts.count(access.writes, &transfer);
+            moments.count((index, interval), &passage, &counts);
         }
     }
 
@@ -215,8 +274,12 @@ impl Analysis for Sharing {
         }
         let mut first = 0;
         for (_, interval) in batch.intervals() {
-            let accesses = std::mem::replace(&mut first, interval.end)..interval.end;
-            accesses.for_each(|index| self.take(shard, batch, index as usize, interval));
+            let mut from = std::mem::replace(&mut first, interval.end) as usize;
+            while from < interval.end as usize {
+                let end = (from + GROUP).min(interval.end as usize);
+                self.take_group(shard, batch, from..end, interval);
+                from = end;
+            }
         }
     }
 

@@ -2,8 +2,9 @@
 
 use super::entry::{Entry, DIRTY};
 use super::replacement::Lru;
-use super::store::{announce, LineStore, SetCount, Sets};
+use super::store::{LineStore, SetCount, Sets};
 use super::{CacheGeometry, Policy};
+use crate::model::fetch_ahead::fetch;
 
 /// A set's order of use is a word with a digit of four bits for each way.
 const MOST_WAYS: usize = 16;
@@ -184,10 +185,10 @@ impl FewWays {
     #[inline(always)]
     fn announce(&self, line: u64) {
         let set = self.count.set_of(line);
-        announce(&self.heads[set]);
+        fetch(&self.heads[set]);
         let first = set * self.ways;
         for tags in (first..first + self.ways).step_by(TAGS) {
-            announce(&self.tags[tags / TAGS]);
+            fetch(&self.tags[tags / TAGS]);
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::entry::Entry;
 use super::replacement::{position, Drrip, Lru, Random, Replacement, Srrip, TreePlru};
 use super::{CacheGeometry, Policy};
+use crate::model::fetch_ahead::fetch;
 
 /// The lines of one cache. Line numbers are addresses divided by this cache's line size.
 pub(crate) trait LineStore: Clone + Send {
@@ -161,22 +162,9 @@ impl<R: Replacement> LineStore for Sets<R> {
     fn announce(&self, line: u64) {
         let first = self.count.set_of(line) * self.ways;
         if let Some(entry) = self.entries.get(first) {
-            announce(entry);
+            fetch(entry);
         }
     }
-}
-
-/// Tells the processor that this will be needed.
-#[inline(always)]
-pub(super) fn announce<T>(what: &T) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_mm_prefetch, _MM_HINT_T0};
-        // SAFETY: a prefetch has no effect but on time, whatever the address.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(what).cast()) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = what;
 }
 
 /// A cache of any policy.

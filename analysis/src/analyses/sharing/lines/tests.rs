@@ -25,11 +25,21 @@ fn transfers(accesses: &[(u32, bool)]) -> Vec<bool> {
         .iter()
         .zip(times)
         .map(|(&(thread, writes), from_ns)| {
-            let (_, transfer) = lines.access(0, 7, &access(thread, writes, 1, from_ns, from_ns + 10));
+            let transfer = take(
+                &mut lines,
+                0,
+                7,
+                &access(thread, writes, 1, from_ns, from_ns + 10),
+            );
             assert!(transfer.is_none_or(|transfer| transfer.certain));
             transfer.is_some()
         })
         .collect()
+}
+
+fn take(lines: &mut Lines, process: u32, number: u64, access: &Access) -> Option<LineTransfer> {
+    let position = lines.position(process, number, access);
+    lines.access(position, access)
 }
 
 #[test]
@@ -68,7 +78,12 @@ fn a_writer_takes_the_line_from_all_others() {
 fn what_may_have_been_at_the_same_time_is_uncertain() {
     let mut lines = Lines::default();
     let mut certain = |process, thread, from_ns, until_ns| {
-        let (_, transfer) = lines.access(process, 1, &access(thread, WRITE, 1, from_ns, until_ns));
+        let transfer = take(
+            &mut lines,
+            process,
+            1,
+            &access(thread, WRITE, 1, from_ns, until_ns),
+        );
         transfer.map(|transfer| transfer.certain)
     };
     assert_eq!(certain(0, 1, 0, 20), None);
@@ -81,7 +96,7 @@ fn what_may_have_been_at_the_same_time_is_uncertain() {
 fn sharing_is_false_where_threads_touch_other_parts() {
     let mut lines = Lines::default();
     let mut take = |thread, writes, parts, time| {
-        let (_, transfer) = lines.access(0, 1, &access(thread, writes, parts, time, time + 1));
+        let transfer = take(&mut lines, 0, 1, &access(thread, writes, parts, time, time + 1));
         transfer.map(|transfer| (transfer.is_false, transfer.from_thread))
     };
     assert_eq!(take(1, WRITE, 0b0001, 0), None);
@@ -97,7 +112,7 @@ fn sharing_is_false_where_threads_touch_other_parts() {
 fn a_write_invalidates_the_line_of_all_that_have_it() {
     let mut lines = Lines::default();
     let mut take = |thread, writes| {
-        let (_, transfer) = lines.access(0, 1, &access(thread, writes, 1, 0, 1));
+        let transfer = take(&mut lines, 0, 1, &access(thread, writes, 1, 0, 1));
         transfer.map(|transfer| transfer.invalidated)
     };
     assert_eq!(take(1, WRITE), None);
@@ -153,7 +168,7 @@ proptest::proptest! {
         let mut earlier = Vec::new();
         for (time, (thread, writes, parts, length)) in (0..).zip(steps) {
             let access = access(thread, writes, parts, 10 * time, 10 * time + length);
-            let (_, found) = lines.access(1, 2, &access);
+            let found = take(&mut lines, 1, 2, &access);
             let found = found.map(|transfer| (transfer.certain, transfer.is_false));
             proptest::prop_assert_eq!(found, naive(&earlier, &access));
             earlier.push(access);
