@@ -349,18 +349,25 @@ impl Batch {
         for mark in &from.marks[marks] {
             self.push_mark_at(moved(mark.before), from, *mark);
         }
-        let long_blocks = within(&from.long_blocks, &range, |block| block.index);
-        self.long_blocks.extend(long_blocks.iter().map(|block| LongBlock {
-            index: moved(block.index),
-            ..*block
-        }));
-        let by_library = within(&from.by_library, &range, |index| *index);
-        self.by_library
-            .extend(by_library.iter().map(|index| moved(*index)));
-        for value in within(&from.values, &range, |value| value.index) {
-            let mut words = self.begin_value(moved(value.index), value.shape);
-            words.extend_from_slice(from.value_of(value).words);
-            self.end_value(words);
+        // Most batches have none of these.
+        if !from.long_blocks.is_empty() {
+            let long_blocks = within(&from.long_blocks, &range, |block| block.index);
+            self.long_blocks.extend(long_blocks.iter().map(|block| LongBlock {
+                index: moved(block.index),
+                ..*block
+            }));
+        }
+        if !from.by_library.is_empty() {
+            let by_library = within(&from.by_library, &range, |index| *index);
+            self.by_library
+                .extend(by_library.iter().map(|index| moved(*index)));
+        }
+        if !from.values.is_empty() {
+            for value in within(&from.values, &range, |value| value.index) {
+                let mut words = self.begin_value(moved(value.index), value.shape);
+                words.extend_from_slice(from.value_of(value).words);
+                self.end_value(words);
+            }
         }
     }
 

@@ -138,18 +138,19 @@ fn gather_across_threads<A: Analysis>(
         true => MergedStreams::from_start(trace),
         false => MergedStreams::new(trace),
     };
-    let parts = match analysis.divides_merged() {
+    let parts = match analysis.divides_merged() && threads.get() > 1 {
         true => divided_by(analysis, threads),
         false => 1,
     };
-    let (shard, summary) = match threads.get() {
+    let (shard, summary) = match parts {
+        // To copy short batches for another thread takes as long as many an analysis.
         1 => {
             let mut shard = start_shard(analysis, trace);
             let take = |batch: &mut Batch| analysis.take_batch(&mut shard, batch);
             let summary = take_merged(&mut merged, trace, observer, take);
             (shard, summary)
         }
-        _ => run_merged_in_parts(analysis, &mut merged, trace, (parts, threads), observer),
+        parts => run_merged_in_parts(analysis, &mut merged, trace, (parts, threads), observer),
     };
     let order = order_table(merged.exactness(), trace);
     (shard, summary, order)
