@@ -7,7 +7,7 @@ use crate::shell_word::quoted;
 use trackway_report::{Report, Table, TextStyle};
 
 /// Changes of which `trackway fix` makes patches.
-const PATCHED: [&str; 8] = [
+const PATCHED: [&str; 9] = [
     "split",
     "reorder",
     "pack",
@@ -16,6 +16,7 @@ const PATCHED: [&str; 8] = [
     "pad",
     "prefetch",
     "reserve",
+    "pool",
 ];
 
 /// A command to type, or a sentence that says what to do.

@@ -21,6 +21,11 @@ const PASSING: [&str; 1] = ["pthread_create"];
 /// Functions that copy bytes: from one object to another, or to what may be a file or a message.
 const COPYING: [&str; 4] = ["memcpy", "memmove", "__builtin_memcpy", "__builtin_memmove"];
 
+/// Whether a function accesses objects while it runs, and neither keeps nor frees them.
+pub fn only_accesses(callee: &str) -> bool {
+    !callee.contains("alloc") && (INDIFFERENT.contains(&callee) || COPYING.contains(&callee))
+}
+
 /// Reasons to leave the layout alone.
 pub fn knows_layout(structure: &Structure) -> Vec<Refusal> {
     let uses = structure.uses.iter().filter(|found| !found.system);

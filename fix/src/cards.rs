@@ -31,6 +31,8 @@ pub enum Edit {
     HugePages,
     /// What a line looks up is asked for ahead.
     Prefetch(SourceLine),
+    /// Objects of a structure come from a pool.
+    Pool(String),
     /// The vector to which a line adds gets room for all before the loop.
     Reserve(SourceLine),
     /// Nothing that a machine knows how to write.
@@ -43,6 +45,8 @@ const BEFORE_OPTIONS: [&str; 3] = ["trackway", "whatif", "--time"];
 const HUGE_PAGES: &str = "huge pages";
 /// The change of a card that asks for what will be looked up.
 const PREFETCH: &str = "prefetch";
+/// The change of a card by which objects lie one after the other.
+const POOL: &str = "pool";
 /// The change of a card that reserves room.
 const RESERVE: &str = "reserve";
 
@@ -69,6 +73,7 @@ pub fn of(advice: &Report) -> Vec<Wanted> {
             edit: match text("change").as_str() {
                 HUGE_PAGES => Edit::HugePages,
                 PREFETCH => text("place").parse().map_or(Edit::Unknown, Edit::Prefetch),
+                POOL => Edit::Pool(text("of")),
                 RESERVE => text("place").parse().map_or(Edit::Unknown, Edit::Reserve),
                 _ => layout_of(card.text("next", 0).unwrap_or_default()),
             },
@@ -99,6 +104,7 @@ pub fn asked(
     layouts: &LayoutArguments,
     prefetch: Option<&SourceLine>,
     reserve: Option<&SourceLine>,
+    pool: Option<&str>,
 ) -> Result<Vec<Wanted>, Failure> {
     let changes = layouts.changes()?;
     let wanted = changes.into_iter().map(|(structure, change)| Wanted {
@@ -117,5 +123,12 @@ pub fn asked(
     };
     let prefetch = prefetch.map(|line| at_line(PREFETCH, line, Edit::Prefetch));
     let reserve = reserve.map(|line| at_line(RESERVE, line, Edit::Reserve));
-    Ok(wanted.chain(prefetch).chain(reserve).collect())
+    let pool = pool.map(|structure| Wanted {
+        card: None,
+        title: format!("{POOL} of {structure}"),
+        saves: None,
+        cycles: None,
+        edit: Edit::Pool(structure.to_owned()),
+    });
+    Ok(wanted.chain(prefetch).chain(reserve).chain(pool).collect())
 }

@@ -168,7 +168,7 @@ static inline void *with_huge_pagesMARK(void *block, size_t bytes) {
 ";
 
 /// After the last `#include` that no condition of the preprocessor holds.
-fn after_includes(text: &str) -> usize {
+pub fn after_includes(text: &str) -> usize {
     let (mut at, mut depth, mut after) = (0, 0usize, 0);
     for line in text.split_inclusive('\n') {
         at += line.len();

@@ -8,6 +8,7 @@ mod change;
 mod commands;
 mod edits;
 mod huge;
+mod pool;
 mod prediction;
 mod prefetch;
 mod prove;

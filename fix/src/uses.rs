@@ -94,6 +94,8 @@ pub enum What {
         arguments: Vec<Option<Span>>,
         /// The arguments have the structure's size from `sizeof`.
         sized: bool,
+        /// They ask for one object.
+        one: bool,
         /// `main` does so, not in a loop.
         once: bool,
         /// Where the function begins.
@@ -125,6 +127,48 @@ pub enum What {
     MainAgain,
     LookUp(LookUp),
     Growth(Growth),
+    PoolClass(PoolClass),
+    /// A class that is derived from it.
+    PoolDerived {
+        alignment: u64,
+    },
+    /// One object is made: by `::new`, or at a place of the program's own.
+    PoolNew {
+        global: bool,
+        placed: bool,
+    },
+    /// `::delete`.
+    PoolDelete,
+    PoolAllocator(PoolAllocator),
+    /// A thread is started.
+    Threads,
+}
+
+/// A class of C++ whose objects are to come from a pool. Instances of a template each have a use of their own.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+pub struct PoolClass {
+    /// Without namespaces.
+    pub name: String,
+    pub body: Option<Span>,
+    /// Where the declaration begins that stands in a namespace and holds the class.
+    pub outer: Option<usize>,
+    /// Within a function.
+    pub local: bool,
+    /// It has functions of its own for `new` or `delete`.
+    pub allocates: bool,
+    pub alignment: u64,
+    pub union: bool,
+}
+
+/// A template's parameter that is `std::allocator` of the structure by default. The use spans the default.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+pub struct PoolAllocator {
+    /// What the allocator is of, as the source has it.
+    pub element: Option<Span>,
+    /// Where the declaration begins that stands in a namespace and holds the template.
+    pub outer: Option<usize>,
+    /// Of the structure.
+    pub alignment: u64,
 }
 
 /// Something whose place follows from what a loop reads at its variable.

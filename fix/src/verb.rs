@@ -26,6 +26,7 @@ use crate::change::{self, Made};
 use crate::commands::{self, Command};
 use crate::edits::Changed;
 use crate::huge;
+use crate::pool;
 use crate::prediction::{self, Prediction};
 use crate::prefetch;
 use crate::prove::{self, ProveArguments};
@@ -56,7 +57,7 @@ pub struct FixArguments {
     /// The trace
     pub trace: PathBuf,
     /// The number of a card of `trackway advise` [default: the first that a patch can be made of]
-    #[arg(value_name = "CARD", conflicts_with_all = ["split", "reorder", "pad", "align", "soa", "prefetch", "reserve"])]
+    #[arg(value_name = "CARD", conflicts_with_all = ["split", "reorder", "pad", "align", "soa", "prefetch", "reserve", "pool"])]
     pub card: Option<usize>,
     #[command(flatten)]
     pub layouts: LayoutArguments,
@@ -66,6 +67,9 @@ pub struct FixArguments {
     /// Reserve room before the loop in which a line adds to a vector
     #[arg(long, value_name = "FILE:LINE")]
     pub reserve: Option<SourceLine>,
+    /// Let objects of a structure come from a pool
+    #[arg(long, value_name = "TYPE")]
+    pub pool: Option<String>,
     /// The folder of a compile_commands.json [default: the program's debugging information says how it was compiled]
     #[arg(short = 'p', long, value_name = "FOLDER")]
     pub commands: Option<PathBuf>,
@@ -141,6 +145,7 @@ fn wanted(arguments: &FixArguments) -> Result<Vec<Wanted>, Failure> {
         &arguments.layouts,
         arguments.prefetch.as_ref(),
         arguments.reserve.as_ref(),
+        arguments.pool.as_deref(),
     )?;
     arguments.machine.prepare()?;
     if !asked.is_empty() {
@@ -188,6 +193,10 @@ fn patch_of(
             let found = asking::found(reserve::subject(line), units)?;
             reserve::edits(line, &found).map(|edits| (edits, None))
         }
+        Edit::Pool(structure) => {
+            let made = pool::edits(structure, units, |file| public.matches(file))?;
+            made.map(|edits| (edits, None))
+        }
         Edit::Layout(structure, change) => {
             let uses = asking::found(Subject::Structure(structure), units)?;
             let is_public = |file: &str| public.matches(file);
@@ -203,6 +212,11 @@ fn patch_of(
         }
         Ok((edits, options)) => {
             let files = edits.applied().map_err(|error| Failure::new(error.to_string()))?;
+            if let Some(objection) = asking::objection(&files, units)? {
+                output::say(format!("{title}: can't be made by a machine:"));
+                say_reasons(&[objection]);
+                return Ok(None);
+            }
             let predicted = predicted(options.as_deref(), &wanted, arguments, trace)?;
             let options = options.map_or(String::new(), |options| format!(" ({options})"));
             output::say(match &predicted {

@@ -2,9 +2,11 @@
 // empty name, it writes the calls of allocators. -fplugin-arg-TrackwayUses-type=NAME and
 // -fplugin-arg-TrackwayUses-output=FILE name both. With -fplugin-arg-TrackwayUses-line=LINE and
 // -fplugin-arg-TrackwayUses-distance=ITERATIONS it writes the look-ups of that line of any file instead, and without a
-// distance the calls by which that line adds to vectors.
+// distance the calls by which that line adds to vectors. With -fplugin-arg-TrackwayUses-pool=NAME it writes how C++
+// makes objects of that structure.
 #include "Growths.h"
 #include "LookUps.h"
+#include "Pools.h"
 #include "Uses.h"
 
 #include "clang/Frontend/CompilerInstance.h"
@@ -20,13 +22,18 @@ using namespace clang;
 namespace {
 
 struct Request {
-    std::string Type, Output;
+    std::string Type, Pool, Output;
     /// 0: uses of the type, nothing of a line.
     unsigned Line = 0;
     /// 0: what adds to vectors, not look-ups.
     unsigned Distance = 0;
 
     llvm::json::Array found(ASTContext &Context) const {
+        if (!Pool.empty()) {
+            trackway::Pools Pools(Context, Pool);
+            Pools.TraverseDecl(Context.getTranslationUnitDecl());
+            return Pools.take();
+        }
         if (Line == 0) {
             trackway::Uses Uses(Context, Type);
             Uses.TraverseDecl(Context.getTranslationUnitDecl());
@@ -77,6 +84,8 @@ class Action : public PluginASTAction {
         for (llvm::StringRef Argument : Arguments) {
             if (Argument.consume_front("type="))
                 Asked.Type = Argument.str();
+            else if (Argument.consume_front("pool="))
+                Asked.Pool = Argument.str();
             else if (Argument.consume_front("output="))
                 Asked.Output = Argument.str();
             else if (Argument.consume_front("line="))

@@ -392,6 +392,22 @@ bool Uses::isMultipleOfSize(const Expr *Bytes) const {
            (isMultipleOfSize(Product->getLHS()) || isMultipleOfSize(Product->getRHS()));
 }
 
+// The size of one object: of malloc alone, of calloc beside a 1.
+bool Uses::isOfOne(const CallExpr *Call) const {
+    auto IsSize = [&](const Expr *Argument) {
+        const auto *Trait = dyn_cast<UnaryExprOrTypeTraitExpr>(Argument->IgnoreParenCasts());
+        return Trait && Trait->getKind() == UETT_SizeOf && isSubject(Trait->getTypeOfArgument());
+    };
+    auto IsOne = [](const Expr *Argument) {
+        const auto *Number = dyn_cast<IntegerLiteral>(Argument->IgnoreParenCasts());
+        return Number && Number->getValue() == 1;
+    };
+    if (Call->getNumArgs() == 1)
+        return IsSize(Call->getArg(0));
+    return Call->getNumArgs() == 2 &&
+           ((IsOne(Call->getArg(0)) && IsSize(Call->getArg(1))) || (IsSize(Call->getArg(0)) && IsOne(Call->getArg(1))));
+}
+
 const FunctionDecl *Uses::functionAround(const Expr *Expression) const {
     DynTypedNodeList Parents = Context.getParents(*Expression);
     while (!Parents.empty()) {
@@ -429,6 +445,7 @@ void Uses::allocated(const CallExpr *Call) {
                      {"callee_span", Written.span(Call->getCallee()->getSourceRange())},
                      {"arguments", std::move(Arguments)},
                      {"sized", IsSized},
+                     {"one", isOfOne(Call)},
                      {"once", Function && Function->isMain() && !isInLoop(Call) && !hasLabels(Function->getBody())},
                      {"function", beginOf(Function)}});
 }

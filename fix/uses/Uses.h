@@ -49,6 +49,7 @@ class Uses : public clang::RecursiveASTVisitor<Uses> {
     bool hasBraces(const clang::InitListExpr *List) const;
     void findWithoutBraces(const clang::InitListExpr *List);
     bool isMultipleOfSize(const clang::Expr *Bytes) const;
+    bool isOfOne(const clang::CallExpr *Call) const;
     bool isAddressTaken(const clang::Expr *Expression) const;
     bool reachesBeyond(const clang::MemberExpr *Member) const;
     bool isInLoop(const clang::Expr *Expression) const;
