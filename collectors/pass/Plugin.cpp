@@ -4,6 +4,7 @@
 #include "Options.h"
 #include "count/CountPass.h"
 #include "names/Attribution.h"
+#include "prepare/AllocatorPointers.h"
 #include "record/RecordPass.h"
 #include "regions/Regions.h"
 
@@ -33,6 +34,9 @@ static void addMainPass(ModulePassManager &MPM, Options O, OptimizationLevel Lev
 static void registerInPipeline(PassBuilder &PB, const Options &O) {
     PB.registerPipelineStartEPCallback([O](ModulePassManager &MPM, OptimizationLevel Level) {
         MPM.addPass(AttributionPass(O.LibraryFiles));
+        // Counts are those of the program's own code.
+        if (!O.Count)
+            MPM.addPass(AllocatorPointersPass());
         MPM.addPass(RegionPass(O.Count, O.Regions));
         if (O.Where == Place::Start)
             addMainPass(MPM, O, Level);
@@ -48,6 +52,8 @@ static void registerInPipeline(PassBuilder &PB, const Options &O) {
 static bool parsePassName(StringRef Name, ModulePassManager &MPM) {
     if (Name == "trackway-attribution")
         return MPM.addPass(AttributionPass(optionsOrExit().LibraryFiles)), true;
+    if (Name == "trackway-allocator-pointers")
+        return MPM.addPass(AllocatorPointersPass()), true;
     if (Name == "trackway-record")
         return MPM.addPass(RecordPass(optionsOrExit())), true;
     if (Name == "trackway-regions") {
