@@ -19,6 +19,9 @@ use super::card::{sharing, Card};
 use super::cards::Dropped;
 use super::edits::EditCard;
 
+/// What cards call the change.
+pub const HUGE_PAGES: &str = "huge pages";
+
 /// A recorded program, and the machine whose time counts.
 pub struct Subject<'p> {
     pub trace: &'p Trace,
@@ -53,7 +56,7 @@ impl Subject<'_> {
         if self.machine.caches.page_bytes() >= HUGE_PAGE_BYTES {
             return None;
         }
-        let (change, of) = ("huge pages".to_owned(), "the whole program".to_owned());
+        let (change, of) = (HUGE_PAGES.to_owned(), "the whole program".to_owned());
         let found = HugePages::of(self.trace, threads, observer);
         let count = found.regions.count();
         if count == 0 {
