@@ -2,7 +2,6 @@
 //!
 //! Caches say which level serves each access, [`core`] how much of that the program waits for.
 
-mod blocks;
 mod branches;
 mod core;
 mod costs;
@@ -146,8 +145,6 @@ impl Timing {
                 BatchItem::Accesses(Piece::Run(piece)) => run.run(batch.lanes(piece), piece.count),
                 BatchItem::Event(Event::Enter(_)) => run.core.call(),
                 BatchItem::Event(Event::Exit(_)) => run.core.return_from_call(),
-                // Of machine code, the allocator's own accesses are recorded.
-                BatchItem::Event(event) if sites.know_work => run.call_allocator(event),
                 BatchItem::Event(_) => (),
             }
         }
@@ -362,23 +359,6 @@ impl CoreRun<'_> {
         self.latest_ns = self.core.access(self.costs, &work, &served, self.memory);
         self.spent[site] += self.latest_ns;
         changed
-    }
-
-    fn call_allocator(&mut self, event: Event) {
-        match event {
-            event if event.allocation_failed() => (),
-            Event::Allocate { address, .. } => self.core.allocate(address, self.costs),
-            Event::Free { address, .. } => self.core.give_back(address, self.costs),
-            Event::Reallocate {
-                old_address,
-                new_address,
-                ..
-            } => {
-                self.core.give_back(old_address, self.costs);
-                self.core.allocate(new_address, self.costs);
-            }
-            _ => (),
-        }
     }
 
     fn run(&mut self, lanes: &[Lane], count: u64) {
