@@ -42,4 +42,14 @@ bool Places::isInSystemHeader(SourceLocation Location) const {
     return Sources.isInSystemHeader(Sources.getExpansionLoc(Location));
 }
 
+json::Object Places::use(StringRef Kind, SourceRange Range, json::Object More) const {
+    json::Object Use = of(Range);
+    Use["kind"] = Kind;
+    if (isInSystemHeader(Range.getBegin()))
+        Use["system"] = true;
+    for (auto &Entry : More)
+        Use[Entry.first] = std::move(Entry.second);
+    return Use;
+}
+
 } // namespace trackway

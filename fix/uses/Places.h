@@ -19,6 +19,8 @@ class Places {
     /// `[begin, end]` in the same file as `of` the surrounding text; null if a macro's body wrote it.
     llvm::json::Value span(clang::SourceRange Range) const;
     bool isInSystemHeader(clang::SourceLocation Location) const;
+    /// `of` with a kind, `"system": true` in headers of the system, and more.
+    llvm::json::Object use(llvm::StringRef Kind, clang::SourceRange Range, llvm::json::Object More) const;
 
   private:
     clang::CharSourceRange written(clang::SourceRange Range) const;

@@ -28,13 +28,7 @@ bool Pools::isSubject(QualType Type) const {
 }
 
 void Pools::add(StringRef Kind, SourceRange Range, json::Object More) {
-    json::Object Use = Written.of(Range);
-    Use["kind"] = Kind;
-    if (Written.isInSystemHeader(Range.getBegin()))
-        Use["system"] = true;
-    for (auto &Entry : More)
-        Use[Entry.first] = std::move(Entry.second);
-    Found.push_back(std::move(Use));
+    Found.push_back(Written.use(Kind, Range, std::move(More)));
 }
 
 // Where the declaration begins that holds this one and stands in a namespace, with its `template <...>`.

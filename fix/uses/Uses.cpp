@@ -45,13 +45,7 @@ bool Uses::isPointerToSubject(QualType Type) const {
 }
 
 void Uses::add(StringRef Kind, SourceRange Range, json::Object More) {
-    json::Object Use = Written.of(Range);
-    Use["kind"] = Kind;
-    if (Written.isInSystemHeader(Range.getBegin()))
-        Use["system"] = true;
-    for (auto &Entry : More)
-        Use[Entry.first] = std::move(Entry.second);
-    Found.push_back(std::move(Use));
+    Found.push_back(Written.use(Kind, Range, std::move(More)));
 }
 
 bool Uses::VisitRecordDecl(RecordDecl *Record) {

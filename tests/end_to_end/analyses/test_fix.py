@@ -371,7 +371,9 @@ class Fixed:
         tools.run("git", "apply", "fix.patch", cwd=self.folder)
 
 
-class Fix(unittest.TestCase):
+class Fixing(unittest.TestCase):
+    """Patches of sources."""
+
     def fix(self, sources, *options, **settings):
         folder = tools.folder()
         self.addCleanup(folder.cleanup)
@@ -383,6 +385,8 @@ class Fix(unittest.TestCase):
         fixed.apply()
         self.assertEqual(fixed.build("after"), before)
 
+
+class Fix(Fixing):
     def text(self, fixed, name):
         return (fixed.folder / name).read_text()
 

@@ -3,8 +3,7 @@ Patched programs compile without a warning, and do the same under the sanitizers
 
 import unittest
 
-from ..support import tools
-from .test_fix import LIST_C, NODE_C, NODE_H, NOTHING_MADE, PROVED, Fixed
+from .test_fix import LIST_C, NODE_C, NODE_H, NOTHING_MADE, PROVED, Fixing
 
 # Objects that come and go, some of them cleared, in an order that has freed places used again.
 LIST = """
@@ -317,18 +316,7 @@ int main(void) {
 """
 
 
-class Pool(unittest.TestCase):
-    def fix(self, sources, *options, **settings):
-        folder = tools.folder()
-        self.addCleanup(folder.cleanup)
-        return Fixed(tools.Path(folder.name), sources, *options, **settings)
-
-    def assert_does_the_same(self, fixed):
-        self.assertEqual(fixed.done.returncode, 0, fixed.done.stderr)
-        before = fixed.build("before")
-        fixed.apply()
-        self.assertEqual(fixed.build("after"), before)
-
+class Pool(Fixing):
     def assert_refused(self, fixed, reason):
         self.assertEqual((fixed.done.returncode, fixed.done.stdout), (NOTHING_MADE, ""), fixed.done.stderr)
         self.assertIn(reason, fixed.done.stderr)
