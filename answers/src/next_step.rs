@@ -155,8 +155,11 @@ mod tests {
             let step = NextStep::after_advice(&report(cards), Path::new("t"));
             step.map(|step| step.to_string())
         };
-        assert_eq!(next(&["pool", "split"]).as_deref(), Some("trackway fix t"));
-        assert_eq!(next(&["pool"]).as_deref(), Some("trackway view t"));
+        assert_eq!(
+            next(&["order of visits", "pool"]).as_deref(),
+            Some("trackway fix t")
+        );
+        assert_eq!(next(&["order of visits"]).as_deref(), Some("trackway view t"));
         assert_eq!(next(&[]), None);
     }
 

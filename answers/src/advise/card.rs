@@ -6,6 +6,9 @@ use trackway_trace::{LocationId, Program, Trace};
 
 use crate::next_step::NextStep;
 
+/// What cards call this change.
+pub const HUGE_PAGES: &str = "huge pages";
+
 pub struct Card {
     pub change: String,
     /// What is changed.

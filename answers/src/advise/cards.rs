@@ -8,9 +8,8 @@ use trackway_analysis::Findings;
 use trackway_report::{percent, Table, TableBuilder};
 use trackway_trace::Trace;
 
-use super::card::{place, Card};
+use super::card::{place, Card, HUGE_PAGES};
 use super::edits::{change_of, EditCard};
-use super::simulated::HUGE_PAGES;
 use crate::shell_word::quoted;
 
 /// A card must save this part of the program's time.

@@ -15,12 +15,9 @@ use trackway_analysis::Observer;
 use trackway_report::counted;
 use trackway_trace::Trace;
 
-use super::card::{sharing, Card};
+use super::card::{sharing, Card, HUGE_PAGES};
 use super::cards::Dropped;
 use super::edits::EditCard;
-
-/// What cards call the change.
-pub const HUGE_PAGES: &str = "huge pages";
 
 /// A recorded program, and the machine whose time counts.
 pub struct Subject<'p> {
