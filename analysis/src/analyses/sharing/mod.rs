@@ -9,7 +9,7 @@ mod tables;
 mod totals;
 
 use std::collections::HashMap;
-use std::ops::{AddAssign, Range, RangeInclusive};
+use std::ops::{AddAssign, Range};
 
 use serde::{Deserialize, Serialize};
 use trackway_trace::{Batch, Interval, Program, Trace};
@@ -24,8 +24,6 @@ use passages::{Passage, Passages};
 
 /// Accesses whose lines are looked up before any of them counts.
 const GROUP: usize = 16;
-/// The position of a line that another part looks at.
-const NOT_HERE: u32 = u32::MAX;
 
 /// Counts how often cache lines go from thread to thread, by the places that take them and had them.
 #[derive(Debug, Clone)]
@@ -172,74 +170,56 @@ impl Sharing {
         }
     }
 
-    /// The lines that the access covers.
+    /// The first and the last byte of an access.
     #[inline]
-    fn lines(&self, batch: &Batch, index: usize) -> RangeInclusive<u64> {
-        let address = batch.address[index];
-        let last_byte = address.saturating_add(batch.length(index).saturating_sub(1));
-        address / self.line_bytes..=last_byte / self.line_bytes
+    fn bytes(batch: &Batch, index: usize) -> (u64, u64) {
+        let first = batch.address[index];
+        (first, first.saturating_add(batch.length(index).saturating_sub(1)))
     }
 
-    /// A few accesses: first all their lines are found, then what has come of them.
+    /// A few accesses: first the line is found where each begins, then what has come of it.
     #[inline]
     fn take_group(&self, shard: &mut SharingShard, batch: &Batch, group: Range<usize>, interval: Interval) {
-        let mut positions = [NOT_HERE; GROUP];
-        for (position, index) in positions.iter_mut().zip(group.clone()) {
-            let lines = self.lines(batch, index);
-            if shard.holds(*lines.start()) {
-                let access = self.access(batch, index, interval);
-                *position = shard.lines.position(batch.process, *lines.start(), &access);
-            }
+        let mut begins = [None; GROUP];
+        for (begin, index) in begins.iter_mut().zip(group.clone()) {
+            let number = batch.address[index] / self.line_bytes;
+            let access = self.access(batch, index, interval);
+            *begin = shard
+                .holds(number)
+                .then(|| shard.lines.position(batch.process, number, &access));
         }
-        for (position, index) in positions.into_iter().zip(group) {
+        for (mut begin, index) in begins.into_iter().zip(group) {
             let mut access = self.access(batch, index, interval);
-            let lines = self.lines(batch, index);
-            if position != NOT_HERE {
-                self.take(
-                    shard,
-                    batch,
-                    index,
-                    (*lines.start(), position),
-                    (&mut access, interval),
-                );
-            }
-            for number in lines.skip(1) {
+            let (first, last) = Self::bytes(batch, index);
+            for number in first / self.line_bytes..=last / self.line_bytes {
                 if shard.holds(number) {
-                    let position = shard.lines.position(batch.process, number, &access);
-                    self.take(shard, batch, index, (number, position), (&mut access, interval));
+                    let find = || shard.lines.position(batch.process, number, &access);
+                    let line = begin.take().unwrap_or_else(find);
+                    access.parts = self.parts(number, first, last);
+                    self.take(shard, line, &access, (index, interval));
                 }
             }
         }
     }
 
-    /// One line of an access.
+    /// An access to a line, which has that position.
     #[inline]
-    fn take(
-        &self,
-        shard: &mut SharingShard,
-        batch: &Batch,
-        index: usize,
-        (number, position): (u64, u32),
-        (access, interval): (&mut Access, Interval),
-    ) {
-        let address = batch.address[index];
-        let last_byte = address.saturating_add(batch.length(index).saturating_sub(1));
-        access.parts = self.parts(number, address, last_byte);
-        let Some(transfer) = shard.lines.access(position, access) else {
+    fn take(&self, shard: &mut SharingShard, line: u32, access: &Access, at: (usize, Interval)) {
+        let Some(transfer) = shard.lines.access(line, access) else {
             return;
         };
         let passage = Passage {
-            line: position,
+            line,
             from: transfer.from_site,
             to: access.site,
             from_thread: transfer.from_thread,
-            to_thread: batch.stream,
+            to_thread: access.thread,
         };
         shard.passages.count(passage, access.writes, &transfer);
         if let Some(moments) = &mut shard.moments {
             let mut counts = LineTransfers::default();
             counts.count(access.writes, &transfer);
-            moments.count((index, interval), &passage, &counts);
+            moments.count(at, &passage, &counts);
         }
     }
 
