@@ -73,8 +73,9 @@ class KeptAnswers(unittest.TestCase):
         return usage.ru_utime
 
     def test_a_kept_answer_comes_at_once(self):
-        first = self.processor_seconds("report")
-        self.assertLess(self.processor_seconds("report"), first / 3)
+        # The page's answers take a hundred times what the start of a process does, so that a kept one shows on any machine.
+        first = self.processor_seconds("view", "--json")
+        self.assertLess(self.processor_seconds("view", "--json"), first / 3)
 
     def test_they_are_listed_and_removed(self):
         self.ask("report")
