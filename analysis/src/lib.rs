@@ -14,8 +14,8 @@ pub use analyses::{
     whatif,
 };
 pub use engine::{
-    partial, run, run_live, run_unfinished, share_out, Analysis, Findings, LiveChunk, LiveRun, Observer,
-    Order, RunSummary, SeparateFindings, SideBySide, WorkPart,
+    both, partial, run, run_live, run_unfinished, share_out, Analysis, Findings, LiveChunk, LiveRun,
+    Observer, Order, RunSummary, SeparateFindings, SideBySide, WorkPart,
 };
 pub use model::{
     blocks, cache, control_flow, moments, site_counts, sources, structures, time, written_in, Names, UNKNOWN,

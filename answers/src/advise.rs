@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use trackway_analysis::both;
 use trackway_analysis::cache::Caches;
 use trackway_analysis::layout::{Layout, Shown};
 use trackway_analysis::site_counts::Measure;
@@ -126,16 +127,25 @@ impl Advising<'_> {
             self.reading
                 .with_stages(trace, (COUNTING[0], Self::cost()), |threads, observer| {
                     let stage = |costs| Stage::new(observer, trace, costs);
-                    let (found, summary) = trackway_analysis::run(&layout, trace, threads, &stage(&COUNTING));
-                    let layouts = layout.cards(trace, threads, &stage(&LAYOUTS));
-                    let mut cards = Cards::new(trace, &subject.machine, &layouts);
-                    if let Some(found) = subject.huge_pages(threads, &stage(&HUGE_PAGES)) {
+                    let ((found, summary), huge_pages) = both(
+                        threads,
+                        || trackway_analysis::run(&layout, trace, threads, &stage(&COUNTING)),
+                        || subject.huge_pages(threads, &stage(&HUGE_PAGES)),
+                    );
+                    let counters = layout.counters(trace);
+                    let (layouts, edits) = both(
+                        threads,
+                        || layout.cards(trace, threads, &stage(&LAYOUTS)),
+                        || subject.edits(&counters, threads, &stage(&SURVEYS), &stage(&EDITS)),
+                    );
+                    let mut cards = Cards::new(trace, &subject.machine, &counters, &layouts);
+                    if let Some(found) = huge_pages {
                         cards.add_or_drop(found);
                     }
-                    cards.add_edits(subject.edits(&layouts, threads, &stage(&SURVEYS), &stage(&EDITS)));
+                    cards.add_edits(edits);
                     let apart = stage(&THREADS_APART);
                     if !cards.has_sharing() {
-                        cards.add(subject.apart(&layouts, threads, &apart));
+                        cards.add(subject.apart(&counters, threads, &apart));
                     }
                     (cards, found, summary)
                 });

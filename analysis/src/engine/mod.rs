@@ -15,5 +15,5 @@ pub use live::{run_live, LiveChunk, LiveRun};
 pub(crate) use run::{decoder_for, feed, start_shard, take_merged};
 pub use run::{run, run_unfinished, Observer, RunSummary};
 pub use separate_findings::SeparateFindings;
-pub use share_out::share_out;
+pub use share_out::{both, each, share_out};
 pub use side_by_side::SideBySide;

@@ -34,8 +34,8 @@ pub struct Cards {
 }
 
 impl Cards {
-    /// Those of layouts.
-    pub fn new(trace: &Trace, machine: &Machine, layouts: &LayoutCards) -> Cards {
+    /// Those of layouts, for a program of these counters.
+    pub fn new(trace: &Trace, machine: &Machine, counters: &[SiteCounters], layouts: &LayoutCards) -> Cards {
         let recorded = trace.program();
         let path = quoted(&trace.path().to_string_lossy());
         let dropped = layouts.dropped.iter();
@@ -52,8 +52,8 @@ impl Cards {
             moves: card.moves.clone(),
         });
         Cards {
-            before: SiteCounters::sum(&layouts.counters),
-            work: machine.cycles_of_work(recorded, &layouts.counters),
+            before: SiteCounters::sum(counters),
+            work: machine.cycles_of_work(recorded, counters),
             cards: cards.collect(),
             dropped: dropped
                 .map(|(of, change, why)| (of.clone(), (*change).to_owned(), why.clone()))

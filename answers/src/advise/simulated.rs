@@ -6,7 +6,6 @@ use std::sync::Arc;
 use trackway_analysis::cache::{Caches, HUGE_PAGE_BYTES};
 use trackway_analysis::edits;
 use trackway_analysis::huge_pages::{HugePageWay, HugePages};
-use trackway_analysis::layout::LayoutCards;
 use trackway_analysis::site_counts::{Measure, SiteCounters};
 use trackway_analysis::structures::Structures;
 use trackway_analysis::time::Machine;
@@ -90,17 +89,17 @@ impl Subject<'_> {
     /// Changes that are no layouts of structures, and those that can't be made with the reason.
     pub fn edits(
         &self,
-        layouts: &LayoutCards,
+        counters: &[SiteCounters],
         threads: NonZeroUsize,
         observer: &dyn Observer,
         simulating: &dyn Observer,
     ) -> (Vec<EditCard>, Vec<Dropped>) {
         let machine = Arc::new(self.machine.clone());
-        let waited = machine.cycles_waited(self.trace.program(), &layouts.counters);
+        let waited = machine.cycles_waited(self.trace.program(), counters);
         let subject = edits::Subject {
             trace: self.trace,
             machine: &machine,
-            counters: &layouts.counters,
+            counters,
             waited: &waited,
             threads,
             observer,
@@ -119,11 +118,11 @@ impl Subject<'_> {
     /// No thread takes a line from another one: the most that can be gained by keeping their data apart.
     pub fn apart(
         &self,
-        layouts: &LayoutCards,
+        counters: &[SiteCounters],
         threads: NonZeroUsize,
         observer: &dyn Observer,
     ) -> Option<Card> {
-        let invalidations = SiteCounters::sum(&layouts.counters).outcome.invalidations;
+        let invalidations = SiteCounters::sum(counters).outcome.invalidations;
         if invalidations == 0 {
             return None;
         }

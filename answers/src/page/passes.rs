@@ -1,10 +1,8 @@
 //! The analyses of a page, in as few passes over the trace as their orders allow.
 
 use std::num::NonZeroUsize;
-use std::panic::resume_unwind;
 use std::path::Path;
 use std::sync::Arc;
-use std::thread;
 
 use trackway_analysis::activity::Activity;
 use trackway_analysis::blocks::Origins;
@@ -19,7 +17,7 @@ use trackway_analysis::sharing::Sharing;
 use trackway_analysis::site_counts::{Grouping, Measure};
 use trackway_analysis::structures::Structures;
 use trackway_analysis::time::Machine;
-use trackway_analysis::{run, Findings, Observer, RunSummary, SeparateFindings, SideBySide};
+use trackway_analysis::{both, run, Findings, Observer, RunSummary, SeparateFindings, SideBySide};
 use trackway_report::Report;
 use trackway_trace::Trace;
 
@@ -251,15 +249,11 @@ impl<'r> Reading<'r> {
     ) -> (Report, Option<Report>) {
         let places = || self.places(times, (caches, rank_by), machine);
         let missed_map = || self.missed_map(times, caches, rank_by);
-        if self.threads.get() == 1 || self.trace.streams().len() > 1 {
-            return (places(), missed_map());
-        }
-        thread::scope(|scope| {
-            let missed_map = scope.spawn(missed_map);
-            let places = places();
-            let missed_map = missed_map.join();
-            (places, missed_map.unwrap_or_else(|panic| resume_unwind(panic)))
-        })
+        let threads = match self.trace.streams().len() {
+            ..=1 => self.threads,
+            _ => NonZeroUsize::MIN,
+        };
+        both(threads, places, missed_map)
     }
 
     /// Places in the source by thread, time and path of calls.

@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use trackway_trace::{Batch, LocationId, SiteId, Trace};
 
-use crate::engine::Observer;
+use crate::engine::{each, Observer};
 use crate::model::site_counts::SiteCounters;
 use crate::model::time::{Machine, LEAST_WAITING};
 pub use prefetch::ITERATIONS as PREFETCH_ITERATIONS;
@@ -31,6 +31,15 @@ use simulate::{simulate, Output};
 pub const LEAST_PART: f64 = 0.02;
 /// Edits that are simulated at most.
 const MOST_EDITS: usize = 6;
+/// Each looks for edits of its kinds.
+const LOOKS: [fn(&Subject) -> Vec<Edit>; 6] = [
+    contention::edits,
+    loops::edits,
+    visits::edits,
+    fields::edits,
+    prefetch::edits,
+    reserve::edits,
+];
 
 /// A change of a program.
 pub struct Edit {
@@ -118,12 +127,8 @@ pub struct Subject<'s> {
 impl Subject<'_> {
     /// Finds the edits that may save time, those that concern most of it first.
     fn edits(&self) -> Vec<Edit> {
-        let mut edits = contention::edits(self);
-        edits.extend(loops::edits(self));
-        edits.extend(visits::edits(self));
-        edits.extend(fields::edits(self));
-        edits.extend(prefetch::edits(self));
-        edits.extend(reserve::edits(self));
+        let found = each(&LOOKS, self.threads, |look| look(self));
+        let mut edits: Vec<Edit> = found.into_iter().flatten().collect();
         edits.sort_by(|first, second| second.part.total_cmp(&first.part));
         edits.truncate(MOST_EDITS);
         edits

@@ -10,11 +10,9 @@ use crate::analyses::whatif::NewLayout;
 use crate::model::site_counts::SiteCounters;
 use crate::model::structures::SiteField;
 
-/// What the program costs, and what other layouts of its structures save.
+/// What other layouts of a program's structures save.
 #[derive(Debug, Clone)]
 pub struct LayoutCards {
-    /// Counters by site, of the program as it is.
-    pub counters: Vec<SiteCounters>,
     /// The best of each kind of change of each structure first.
     pub cards: Vec<LayoutCard>,
     /// Type, change, and why it isn't advised.
@@ -89,11 +87,7 @@ pub(super) fn of(
             after,
         });
     }
-    LayoutCards {
-        counters: counters.to_vec(),
-        cards,
-        dropped,
-    }
+    LayoutCards { cards, dropped }
 }
 
 /// None if the proposal can't be planned.

@@ -111,6 +111,11 @@ impl Layout {
         })
     }
 
+    /// What a pass counted, by site.
+    pub fn counters(&self, trace: &Trace) -> Vec<SiteCounters> {
+        self.with_counted(trace, |_, counters| counters.to_vec())
+    }
+
     /// Simulates the proposals of a pass in two further ones, and returns those that save time, the best first.
     pub fn cards(&self, trace: &Trace, threads: NonZeroUsize, observer: &dyn Observer) -> LayoutCards {
         self.with_counted(trace, |presentation, counters| {
