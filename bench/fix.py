@@ -1,4 +1,4 @@
-"""Patches of `trackway fix` in real programs: which can be made, compile, leave the output as it was, and gain.
+"""Patches of `trackway fix` in real programs and our workloads: which can be made, compile, leave the output as it was, and gain.
 
 Each program is recorded on a small input. Then all cards of `trackway advise` are tried, and, whether they gain or not,
 another order, a split and an alignment of each structure that takes much of the time. A patch is applied to a copy of the
@@ -21,6 +21,7 @@ from measuring.known_fixes import KNOWN
 from measuring.real_programs import REAL
 from measuring.real_runs import COMPILERS
 from measuring.real_sources import DRIVERS, text
+from measuring.workload_programs import SMALL_WORKLOADS, WORKLOADS
 
 FOLDER = programs.OUT / "fix"
 # Bytes of the small text.
@@ -41,7 +42,8 @@ SMALL = {
     "cadical": "100 1",
 }
 SMALL |= {known.name: known.small for known in KNOWN}
-PROGRAMS = (*REAL, *(known.program() for known in KNOWN))
+SMALL |= SMALL_WORKLOADS
+PROGRAMS = (*REAL, *(known.program() for known in KNOWN), *WORKLOADS)
 # Structures whose changes are tried, and fields that count as hot.
 STRUCTURES = 5
 HOT_SHARE = 0.1
@@ -218,6 +220,8 @@ def main():
     arguments = parser.parse_args()
     if unknown := set(arguments.programs) - set(known):
         parser.error(f"no program {', '.join(sorted(unknown))} here; there are {', '.join(known)}")
+    # As many as the machines have on which cards were looked at.
+    os.environ["OMP_NUM_THREADS"] = "2"
     results.print_machine()
     rows = {}
     for program in PROGRAMS:

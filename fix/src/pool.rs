@@ -1,10 +1,12 @@
 //! Objects that are allocated one by one come from a pool: one after the other, and what is freed is used again first.
 
+mod allocators;
 mod c;
 mod cxx;
 
 use std::collections::BTreeSet;
 
+use allocators::Allocators;
 use trackway_answers::failure::Failure;
 
 use crate::asking::{self, Subject};
@@ -38,7 +40,8 @@ pub fn edits(
         .filter(|found| found.what == What::Threads && !found.system)
         .collect();
     let uses = asking::found(Subject::Structure(name), units)?;
-    Ok(c::edits(name, &uses, &threads, is_public))
+    let allocators = Allocators::of(&found);
+    Ok(c::edits(name, &uses, &threads, &allocators, is_public))
 }
 
 /// A name that no text has.

@@ -142,6 +142,13 @@ pub enum What {
     PoolAllocator(PoolAllocator),
     /// A thread is started.
     Threads,
+    /// A function of the program's own that takes sizes and gives memory, or takes memory.
+    Allocator {
+        name: String,
+        /// What it passes on and does nothing more: that of `malloc` or `calloc`, or to `free`; empty if it does more.
+        of: String,
+        parameters: usize,
+    },
 }
 
 /// A class of C++ whose objects are to come from a pool. Instances of a template each have a use of their own.

@@ -1,5 +1,7 @@
 #include "Pools.h"
 
+#include "Allocators.h"
+
 #include "clang/AST/TypeLoc.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -126,6 +128,15 @@ bool Pools::VisitCXXNewExpr(CXXNewExpr *New) {
 bool Pools::VisitCXXDeleteExpr(CXXDeleteExpr *Delete) {
     if (!Delete->isArrayForm() && Delete->isGlobalDelete() && isSubject(Delete->getDestroyedType()))
         add("pool_delete", Delete->getSourceRange());
+    return true;
+}
+
+bool Pools::VisitFunctionDecl(FunctionDecl *Function) {
+    if (Function->isThisDeclarationADefinition() && Function->getBody() && isLikeAllocator(Function))
+        add("allocator", Function->getSourceRange(),
+            json::Object{{"name", Function->getName()},
+                         {"of", passesOn(Function, Context)},
+                         {"parameters", Function->getNumParams()}});
     return true;
 }
 

@@ -13,7 +13,8 @@
 
 namespace trackway {
 
-/// What makes and ends objects of a structure in C++, and what starts threads. Lists them as JSON objects;
+/// What makes and ends objects of a structure in C++, what starts threads, and functions of the program's own that are
+/// like those of the C library's allocator. Lists them as JSON objects;
 /// fix/src/uses.rs says what they mean. `Uses` finds allocations by functions of C.
 class Pools : public clang::RecursiveASTVisitor<Pools> {
   public:
@@ -29,6 +30,7 @@ class Pools : public clang::RecursiveASTVisitor<Pools> {
     bool VisitClassTemplateSpecializationDecl(clang::ClassTemplateSpecializationDecl *Class);
     bool VisitCXXNewExpr(clang::CXXNewExpr *New);
     bool VisitCXXDeleteExpr(clang::CXXDeleteExpr *Delete);
+    bool VisitFunctionDecl(clang::FunctionDecl *Function);
     bool VisitCallExpr(clang::CallExpr *Call);
     bool VisitOMPExecutableDirective(clang::OMPExecutableDirective *Directive);
 

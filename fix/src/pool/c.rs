@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::allocators::{Allocators, Role};
 use super::{free_name, of_sources, read, BLOCK_BYTES, LEAST_OBJECTS};
 use crate::bytes::{is_first_address_taken, named, only_accesses};
 use crate::edits::Edits;
@@ -9,9 +10,10 @@ use crate::refusal::{Possibly, Refusal};
 use crate::structure::{above_comments, Structure};
 use crate::uses::{Span, Use, What};
 
-/// An allocation of one object: the call, whether it is cleared, and the function around it.
+/// An allocation of one object: the call, by whom, whether it is cleared, and the function around it.
 struct Taken<'u> {
     at: &'u Use,
+    maker: &'u str,
     is_cleared: bool,
     function: usize,
 }
@@ -21,6 +23,7 @@ pub fn edits(
     name: &str,
     uses: &BTreeSet<Use>,
     threads: &[&Use],
+    allocators: &Allocators,
     is_public: impl Fn(&str) -> bool,
 ) -> Possibly<Edits> {
     let structure = Structure::of(name, uses, is_public)?;
@@ -39,10 +42,17 @@ pub fn edits(
     }
     let (mut taken, mut freed) = (Vec::new(), Vec::new());
     for found in of_sources(uses, |_| true) {
-        match sorted(found, &mut taken, &mut freed) {
+        match sorted(found, allocators, &mut taken, &mut freed) {
             Ok(()) => (),
             Err(why) => reasons.push(Refusal::at(found, why)),
         }
+    }
+    if let Some(other) = taken.iter().find(|other| other.maker != taken[0].maker) {
+        let why = format!(
+            "objects are allocated by {} and by {}",
+            taken[0].maker, other.maker
+        );
+        reasons.push(Refusal::at(other.at, why));
     }
     if taken.is_empty() && reasons.is_empty() {
         reasons.push(Refusal::new(
@@ -52,40 +62,40 @@ pub fn edits(
     if !reasons.is_empty() {
         return Err(reasons);
     }
-    written(&structure, &taken, &freed)
+    written(&structure, &taken, &freed, allocators)
 }
 
 /// Adds what takes and what frees objects; else why another allocator may get an object.
 fn sorted<'u>(
     found: &'u Use,
+    allocators: &Allocators,
     taken: &mut Vec<Taken<'u>>,
     freed: &mut Vec<(&'u Use, Span)>,
 ) -> Result<(), String> {
     match &found.what {
+        What::Allocation { .. } if found.r#macro => return Err("a macro allocates".into()),
         What::Allocation {
             callee,
-            one: true,
-            function: Some(function),
+            one,
+            function,
             ..
-        } if !found.r#macro && ["malloc", "calloc"].contains(&callee.as_str()) => taken.push(Taken {
-            at: found,
-            is_cleared: callee == "calloc",
-            function: *function,
-        }),
-        What::Allocation { .. } if found.r#macro => return Err("a macro allocates".into()),
-        What::Allocation { callee, .. } => {
-            return Err(format!(
-                "objects are allocated by {}, or several at once",
-                named(callee)
-            ))
-        }
+        } => match (allocators.role(callee), one, function) {
+            (Some(Role::Gives { cleared }), true, Some(function)) => taken.push(Taken {
+                at: found,
+                maker: allocators.maker(callee),
+                is_cleared: cleared,
+                function: *function,
+            }),
+            _ => {
+                return Err(format!(
+                    "objects are allocated by {}, or several at once",
+                    named(callee)
+                ))
+            }
+        },
         What::Passed {
-            callee,
-            callee_span,
-            frees: true,
-            outside: true,
-            ..
-        } if callee == "free" => match callee_span {
+            callee, callee_span, ..
+        } if allocators.role(callee) == Some(Role::Frees) => match callee_span {
             Some(span) if !found.r#macro => freed.push((found, *span)),
             _ => return Err("a macro frees".into()),
         },
@@ -112,7 +122,12 @@ fn sorted<'u>(
 }
 
 /// Functions for all files, and calls of them.
-fn written(structure: &Structure, taken: &[Taken], freed: &[(&Use, Span)]) -> Possibly<Edits> {
+fn written(
+    structure: &Structure,
+    taken: &[Taken],
+    freed: &[(&Use, Span)],
+    allocators: &Allocators,
+) -> Possibly<Edits> {
     let mut files: BTreeSet<&str> = taken.iter().map(|taken| taken.at.file.as_str()).collect();
     files.extend(freed.iter().map(|(at, _)| at.file.as_str()));
     files.insert(structure.file());
@@ -135,7 +150,10 @@ fn written(structure: &Structure, taken: &[Taken], freed: &[(&Use, Span)]) -> Po
     if is_cleared {
         functions += CLEARING;
     }
+    let maker = taken.first().map_or("malloc", |taken| taken.maker);
+    let block = allocators.call(maker, "count", "sizeof *taken");
     let names = [
+        ("MALLOC", block.as_str()),
         ("GIVE_BACK", give_back.as_str()),
         ("CLEAR", &clear),
         ("TAKE", &take),
@@ -198,7 +216,7 @@ LINKAGE void *TAKE(void) {
     }
     if (PLACE_fresh == PLACE_end) {
         size_t count = sizeof *taken * OBJECTS > BYTES ? OBJECTS : BYTES / sizeof *taken;
-        PLACE_fresh = (union PLACE *)malloc(count * sizeof *taken);
+        PLACE_fresh = (union PLACE *)MALLOC;
         PLACE_end = PLACE_fresh ? PLACE_fresh + count : PLACE_fresh;
         if (!PLACE_fresh)
             return NULL;

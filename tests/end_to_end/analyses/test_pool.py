@@ -94,10 +94,79 @@ struct item *pushed(struct item *head, int key) {
 }
 """,
 }
+# Functions that only pass on what the allocator gives and takes: objects may come from them, and go to them.
+GIVING = {
+    "exit": "void *made(size_t n) { void *p = malloc(n); if (!p) { puts(\"none\"); exit(1); } return p; }",
+    "abort, in a condition": "void *made(size_t n) { void *p; if ((p = malloc(n)) == NULL && n != 0) abort(); return p; }",
+    "at once": "void *made(unsigned n) { return malloc(n); }",
+    "unlikely": "void *made(size_t n) { void *p = malloc(n); if (__builtin_expect(!!(p == NULL), 0)) return NULL; return p; }",
+    "likely": "void *made(size_t n) { void *p = malloc(n); if (!__builtin_expect(!!p, 1)) abort(); return p; }",
+    "cleared": "void *made(size_t n) { void *p = calloc(1, n); if (0 == p) abort(); return p; }",
+}
+GIVING_BY_TWO = {
+    "calloc": "void *made(size_t n, size_t size) { void *p = calloc(n, size); if (!p) abort(); return p; }",
+    "a product": "void *made(size_t size, int n) { return malloc(n * size); }",
+}
+FREEING = (
+    "void gone(void *p) { free(p); }",
+    "void gone(void *p) { if (p) free(p); }",
+    "void gone(void *p) { if (p != NULL) { free(p); } }",
+)
+# These do more, or another thing.
+GIVING_MORE = {
+    "a count": "int made_count; void *made(size_t n) { void *p = malloc(n); made_count++; return p; }",
+    "a larger block": "void *made(size_t n) { void *p = malloc(n + 16); if (!p) abort(); return p; }",
+    "a place within": "void *made(size_t n) { char *p = malloc(n); if (!p) abort(); return p + 0; }",
+    "other memory": "long spare[9]; void *made(size_t n) { void *p = malloc(n); if (!p) return spare; return p; }",
+    "memory that is kept": "void *last; void *made(size_t n) { void *p = malloc(n); last = p; return p; }",
+    "another condition": "int is_odd; void *made(size_t n) { void *p = malloc(n); if (is_odd) return NULL; return p; }",
+    "either": "void *made(size_t n) { void *p = malloc(n); if (!p || n > 64) return NULL; return p; }",
+    "twice": "void *made(size_t n) { free(malloc(n)); void *p = malloc(n); return p; }",
+    "of static life": "void *made(size_t n) { static void *p; p = malloc(n); return p; }",
+    "again": "void *made(size_t n) { void *p = malloc(n); if (!p) p = malloc(n); return p; }",
+}
+FREEING_MORE = (
+    "int gone_count; void gone(void *p) { free(p); gone_count++; }",
+    "int keeps; void gone(void *p) { if (keeps) free(p); }",
+    "void gone(void *p) { free((char *)p - 0); }",
+)
+WRAPPED = """
+#include <stdio.h>
+#include <stdlib.h>
+%s
+%s
+struct node {
+    struct node *next;
+    long key;
+};
+int main(void) {
+    struct node *head = NULL;
+    long sum = 0;
+    for (long i = 0; i < 5000; i++) {
+        struct node *one = made(%s);
+        one->next = head;
+        one->key = i;
+        head = one;
+        if (i %% 4 == 3) {
+            struct node *old = head->next;
+            head->next = old->next;
+            gone(old);
+        }
+    }
+    while (head) {
+        struct node *next = head->next;
+        sum = sum * 31 %% 1000003 + head->key;
+        gone(head);
+        head = next;
+    }
+    printf("%%ld\\n", sum);
+    return 0;
+}
+"""
 # What else the program has, what it does, and why no pool can be made then.
 REFUSED = {
     "a function that may free": (
-        "static void drop(void *any) { free(any); }",
+        "static int drops; static void drop(void *any) { drops++; free(any); }",
         "node *one = push(NULL, 1); drop(one);",
         "passed to drop, which may free it",
     ),
@@ -108,7 +177,7 @@ REFUSED = {
     "another allocator": (
         "static void *got(size_t bytes) { return malloc(bytes); }",
         "node *one = got(sizeof *one); free(one);",
-        "allocated by got",
+        "allocated by malloc and by got",
     ),
     "a larger object": (
         "struct large { node first; int more; };",
@@ -342,7 +411,35 @@ class Pool(Fixing):
         for name, (before, statement, reason) in REFUSED.items():
             with self.subTest(name):
                 self.assert_refused(self.fix({"a.c": LIST % (before, statement)}, "--pool=node"), reason)
-        self.assert_refused(self.fix({"node.h": NODE_H, "node.c": NODE_C, "list.c": LIST_C}, "--pool=node"), "allocated by must_allocate")
+        self.assert_refused(self.fix({"node.h": NODE_H, "node.c": NODE_C, "list.c": LIST_C}, "--pool=node"), "allocated by zeroed, or several at once")
+
+    def wrapped(self, giving, freeing, size="sizeof(struct node)"):
+        return self.fix({"a.c": WRAPPED % (giving, freeing, size)}, "--pool=node")
+
+    def test_functions_that_only_pass_on_are_seen_through(self):
+        one = {name: (giving, "sizeof(struct node)") for name, giving in GIVING.items()}
+        two = {name: (giving, "1, sizeof(struct node)") for name, giving in GIVING_BY_TWO.items()}
+        two["a product"] = (GIVING_BY_TWO["a product"], "sizeof(struct node), 1")
+        for number, (name, (giving, size)) in enumerate((one | two).items()):
+            with self.subTest(name):
+                fixed = self.wrapped(giving, FREEING[number % len(FREEING)], size)
+                self.assert_does_the_same(fixed)
+                text = self.text(fixed, "a.c")
+                self.assertIn("(union node_place *)made(count", text)
+                self.assertEqual(text.count("give_back_node("), 3)
+
+    def test_functions_that_do_more_are_not(self):
+        for name, giving in GIVING_MORE.items():
+            with self.subTest(name):
+                self.assert_refused(self.wrapped(giving, FREEING[0]), "allocated by made")
+        for freeing in FREEING_MORE:
+            with self.subTest(freeing):
+                self.assert_refused(self.wrapped(GIVING["at once"], freeing), "passed to gone, which may free it")
+
+    def test_functions_of_one_name_in_two_files_are_not(self):
+        file = WRAPPED % ("static " + GIVING["at once"], "static " + FREEING[0], "sizeof(struct node)")
+        other = "#include <stdlib.h>\nint more;\nstatic void *made(unsigned n) { more++; return malloc(n); }\nvoid *any(void) { return made(4); }\n"
+        self.assert_refused(self.fix({"a.c": file, "b.c": other}, "--pool=node"), "allocated by made")
 
     def test_new_takes_from_the_pool_of_its_class(self):
         for name in ("trees::tree<long>::node", "shape"):
