@@ -53,15 +53,28 @@ namespace {
 // A function's body, statement by statement.
 class Body {
   public:
-    Body(const FunctionDecl *Function, ASTContext &Context) : Function(Function), Context(Context) {}
+    Body(const FunctionDecl *Function, ASTContext &Context, unsigned Depth = 3)
+        : Function(Function), Context(Context), Depth(Depth) {}
 
-    StringRef given() {
-        Stmt *Whole = Function->getBody();
-        bool IsKnown = all_of(statements(Whole), [&](const Stmt *Part) { return !IsOver && isKnown(Part); });
-        return IsKnown && IsOver ? Allocator : "";
+    StringRef given() { return isWholeKnown() ? Allocator : ""; }
+
+    // It gives back its parameter, and does something else only if that is null.
+    bool givesItsParameter() {
+        if (!Function->hasBody(Function) || Function->getNumParams() != 1 ||
+            !Function->getParamDecl(0)->getType()->isVoidPointerType())
+            return false;
+        Memory = Function->getParamDecl(0);
+        return isWholeKnown() && Allocator.empty();
     }
 
   private:
+    bool isWholeKnown() {
+        if (!Function->hasBody(Function))
+            return false;
+        Stmt *Whole = Function->getBody();
+        return all_of(statements(Whole), [&](const Stmt *Part) { return !IsOver && isKnown(Part); }) && IsOver;
+    }
+
     bool isKnown(const Stmt *Part) {
         if (const auto *Declared = dyn_cast<DeclStmt>(Part)) {
             const auto *Only = Declared->isSingleDecl() ? dyn_cast<VarDecl>(Declared->getSingleDecl()) : nullptr;
@@ -95,24 +108,38 @@ class Body {
 
     bool isMemory(const Expr *Of) const { return Memory && variable(Of) == Memory; }
 
-    // The one call, with the parameters as its sizes.
+    // The one call, with the parameters as its sizes; perhaps within that of a function that only tests its result.
     bool isCall(const Expr *Of) {
-        if (!Allocator.empty())
+        const auto *Call = dyn_cast<CallExpr>(Of->IgnoreParenCasts());
+        const FunctionDecl *Callee = Call ? Call->getDirectCallee() : nullptr;
+        if (!Allocator.empty() || !Callee || !Callee->getIdentifier() || Depth == 0)
             return false;
-        if (const CallExpr *Call = callOf(Of, "malloc"); Call && Call->getNumArgs() == 1 && areSizes(Call->getArg(0)))
-            Allocator = "malloc";
-        if (const CallExpr *Call = callOf(Of, "calloc"); Call && Call->getNumArgs() == 2) {
-            const Expr *First = Call->getArg(0), *Second = Call->getArg(1);
-            if (isOne(First) ? areSizes(Second) : isOne(Second) ? areSizes(First) : areBoth(First, Second))
-                Allocator = "calloc";
-        }
+        if (Call->getNumArgs() == 1 && Body(Callee, Context, Depth - 1).givesItsParameter())
+            return isCall(Call->getArg(0));
+        if (Call->getNumArgs() == 1 ? areSizes(Call->getArg(0)) : areSizesOf(Call))
+            Allocator = allocatorOf(Callee);
         return !Allocator.empty();
     }
 
-    // The only parameter, or the product of both.
+    StringRef allocatorOf(const FunctionDecl *Callee) const {
+        if (!Callee->hasBody(Callee))
+            return is_contained({"malloc", "calloc"}, Callee->getName()) ? Callee->getName() : "";
+        return isLikeAllocator(Callee) ? Body(Callee, Context, Depth - 1).given() : "";
+    }
+
+    bool areSizesOf(const CallExpr *Call) const {
+        if (Call->getNumArgs() != 2)
+            return false;
+        const Expr *First = Call->getArg(0), *Second = Call->getArg(1);
+        return isOne(First) ? areSizes(Second) : isOne(Second) ? areSizes(First) : areBoth(First, Second);
+    }
+
+    // The only parameter, but perhaps 1 for 0; or the product of both.
     bool areSizes(const Expr *Bytes) const {
         if (const auto *Product = dyn_cast<BinaryOperator>(Bytes->IgnoreParenCasts()))
             return Product->getOpcode() == BO_Mul && areBoth(Product->getLHS(), Product->getRHS());
+        if (const auto *Choice = dyn_cast<ConditionalOperator>(Bytes->IgnoreParenCasts()))
+            return areSizes(Choice->getCond()) && areSizes(Choice->getTrueExpr()) && isOne(Choice->getFalseExpr());
         return Function->getNumParams() == 1 && variable(Bytes) == Function->getParamDecl(0);
     }
 
@@ -174,6 +201,7 @@ class Body {
     ASTContext &Context;
     const VarDecl *Memory = nullptr;
     StringRef Allocator;
+    unsigned Depth;
     bool IsOver = false;
 };
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::uses::{Use, What};
 
-/// Whose memory a function gives, or to whom it goes.
+/// What a function does with memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     Gives { cleared: bool },

@@ -101,6 +101,9 @@ GIVING = {
     "at once": "void *made(unsigned n) { return malloc(n); }",
     "unlikely": "void *made(size_t n) { void *p = malloc(n); if (__builtin_expect(!!(p == NULL), 0)) return NULL; return p; }",
     "likely": "void *made(size_t n) { void *p = malloc(n); if (!__builtin_expect(!!p, 1)) abort(); return p; }",
+    "a test": "static void *any(void *p) { if (!p) abort(); return p; }\nvoid *made(size_t n) { return any(malloc(n)); }",
+    "others": "void *some(size_t n, size_t size) { return calloc(n, size); }\nvoid *made(size_t n) { return some(1, n); }",
+    "not nothing": "void *made(size_t n) { return malloc(n ? n : 1); }",
     "cleared": "void *made(size_t n) { void *p = calloc(1, n); if (0 == p) abort(); return p; }",
 }
 GIVING_BY_TWO = {
@@ -115,6 +118,9 @@ FREEING = (
 # These do more, or another thing.
 GIVING_MORE = {
     "a count": "int made_count; void *made(size_t n) { void *p = malloc(n); made_count++; return p; }",
+    "a test that may fail": "static void *any(void *p) { if (p) puts(p); return p; }\nvoid *made(size_t n) { return any(malloc(n)); }",
+    "itself": "void *ever(size_t n) { return ever(n); }\nvoid *made(size_t n) { return n > 99 ? ever(n) : malloc(n); }",
+    "a constant": "void *made(size_t n) { return malloc(n ? 64 : 1); }",
     "a larger block": "void *made(size_t n) { void *p = malloc(n + 16); if (!p) abort(); return p; }",
     "a place within": "void *made(size_t n) { char *p = malloc(n); if (!p) abort(); return p + 0; }",
     "other memory": "long spare[9]; void *made(size_t n) { void *p = malloc(n); if (!p) return spare; return p; }",
@@ -130,6 +136,12 @@ FREEING_MORE = (
     "int keeps; void gone(void *p) { if (keeps) free(p); }",
     "void gone(void *p) { free((char *)p - 0); }",
 )
+MADE_OTHERWISE = """
+#include <stdlib.h>
+int more;
+static void *made(unsigned n) { more++; return malloc(n); }
+void *any(void) { return made(4); }
+"""
 WRAPPED = """
 #include <stdio.h>
 #include <stdlib.h>
@@ -411,7 +423,8 @@ class Pool(Fixing):
         for name, (before, statement, reason) in REFUSED.items():
             with self.subTest(name):
                 self.assert_refused(self.fix({"a.c": LIST % (before, statement)}, "--pool=node"), reason)
-        self.assert_refused(self.fix({"node.h": NODE_H, "node.c": NODE_C, "list.c": LIST_C}, "--pool=node"), "allocated by zeroed, or several at once")
+        files = {"node.h": NODE_H, "node.c": NODE_C, "list.c": LIST_C}
+        self.assert_refused(self.fix(files, "--pool=node"), "allocated by zeroed, or several at once")
 
     def wrapped(self, giving, freeing, size="sizeof(struct node)"):
         return self.fix({"a.c": WRAPPED % (giving, freeing, size)}, "--pool=node")
@@ -438,8 +451,7 @@ class Pool(Fixing):
 
     def test_functions_of_one_name_in_two_files_are_not(self):
         file = WRAPPED % ("static " + GIVING["at once"], "static " + FREEING[0], "sizeof(struct node)")
-        other = "#include <stdlib.h>\nint more;\nstatic void *made(unsigned n) { more++; return malloc(n); }\nvoid *any(void) { return made(4); }\n"
-        self.assert_refused(self.fix({"a.c": file, "b.c": other}, "--pool=node"), "allocated by made")
+        self.assert_refused(self.fix({"a.c": file, "b.c": MADE_OTHERWISE}, "--pool=node"), "allocated by made")
 
     def test_new_takes_from_the_pool_of_its_class(self):
         for name in ("trees::tree<long>::node", "shape"):
