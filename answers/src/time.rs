@@ -271,6 +271,7 @@ fn costs_of(costs: &MemoryCosts, simulated: &Caches) -> Costs {
         window: costs.window.into(),
         ghz: costs.ghz,
         forward_ns: costs.forward_ns,
+        allocation_ns: [costs.block_at_hand_ns, costs.new_block_ns],
         instruction_ns: 1.0 / (costs.width * INSTRUCTIONS_PER_ADDITION * costs.ghz),
     }
 }

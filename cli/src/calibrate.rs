@@ -229,6 +229,13 @@ fn core(calibration: &Calibration) -> Table {
         },
         figure("fault_ns", costs.fault_ns, "ns", "fault_ns"),
         figure("forward_ns", costs.forward_ns, "ns", "forward_ns"),
+        figure(
+            "block_at_hand_ns",
+            costs.block_at_hand_ns,
+            "ns",
+            "block_at_hand_ns",
+        ),
+        figure("new_block_ns", costs.new_block_ns, "ns", "new_block_ns"),
         Figure {
             name: "transfer_ns",
             value: costs.transfer_ns,

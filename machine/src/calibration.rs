@@ -12,7 +12,7 @@ pub(crate) const PARTS: u32 = 6;
 pub const STEPS: u32 = 1 + PASSES * PARTS;
 
 /// The way in which figures are measured. Another one has another number, and figures of one before are measured anew.
-pub(crate) const METHOD: u32 = 3;
+pub(crate) const METHOD: u32 = 4;
 /// Of figures that were stored without the number.
 pub(crate) const FIRST_METHOD: u32 = 1;
 

@@ -22,6 +22,10 @@ pub struct MemoryCosts {
     pub fault_ns: f64,
     /// From where a value to be stored is known until a load of the same word has it.
     pub forward_ns: f64,
+    /// A call that takes a block from the system's allocator which was given back just before, or gives one back.
+    pub block_at_hand_ns: f64,
+    /// A call that takes another block.
+    pub new_block_ns: f64,
     /// Time until a core has a line that another core has just written; none with one core.
     pub transfer_ns: Option<f64>,
     /// What a load of the third line after a miss adds to it, if it waits for the miss and follows each one; none if that isn't
@@ -40,6 +44,10 @@ pub const DEFAULT_FAULT_NS: f64 = 250.0;
 
 /// From a store to a load of the same word, if that isn't known: Intel's and AMD's manuals say 4 to 5, up to 8 on AMD's Zen 2.
 pub const DEFAULT_FORWARD_CYCLES: f64 = 4.0;
+
+/// Calls of the system's allocator, if that isn't known: those of glibc 2.36 on AMD's Zen 4.
+pub const DEFAULT_BLOCK_AT_HAND_CYCLES: f64 = 20.0;
+pub const DEFAULT_NEW_BLOCK_CYCLES: f64 = 55.0;
 
 /// What a level of the caches costs, or memory.
 #[derive(Debug, Clone, PartialEq)]
@@ -181,6 +189,8 @@ impl MemoryCosts {
             Bounds("tlb: most_walks".into(), self.tlb.most_walks.into(), 1.0, 64.0),
             Bounds("fault_ns".into(), self.fault_ns, 0.0, MOST_NS),
             Bounds("forward_ns".into(), self.forward_ns, 0.0, MOST_NS),
+            Bounds("block_at_hand_ns".into(), self.block_at_hand_ns, 0.0, MOST_NS),
+            Bounds("new_block_ns".into(), self.new_block_ns, 0.0, MOST_NS),
         ];
         for level in &self.levels {
             let stay = level.stay_ms;

@@ -7,8 +7,8 @@ use serde::Deserialize;
 
 use crate::calibration::{Calibration, Measured, FIRST_METHOD};
 use crate::costs::{
-    LevelCosts, MemoryCosts, TlbCosts, DEFAULT_FAULT_NS, DEFAULT_FORWARD_CYCLES, DEFAULT_WALKS,
-    DEFAULT_WINDOW,
+    LevelCosts, MemoryCosts, TlbCosts, DEFAULT_BLOCK_AT_HAND_CYCLES, DEFAULT_FAULT_NS,
+    DEFAULT_FORWARD_CYCLES, DEFAULT_NEW_BLOCK_CYCLES, DEFAULT_WALKS, DEFAULT_WINDOW,
 };
 use crate::error::CostsError;
 
@@ -23,6 +23,8 @@ struct Document {
     transfer_ns: Option<f64>,
     fault_ns: Option<f64>,
     forward_ns: Option<f64>,
+    block_at_hand_ns: Option<f64>,
+    new_block_ns: Option<f64>,
     neighbour_ns: Option<f64>,
     tlb: TlbTable,
     level: Vec<LevelTable>,
@@ -90,8 +92,8 @@ impl MemoryCosts {
         );
         let _ = writeln!(
             text,
-            "fault_ns = {:?}\nforward_ns = {:?}",
-            self.fault_ns, self.forward_ns
+            "fault_ns = {:?}\nforward_ns = {:?}\nblock_at_hand_ns = {:?}\nnew_block_ns = {:?}",
+            self.fault_ns, self.forward_ns, self.block_at_hand_ns, self.new_block_ns
         );
         for (name, ns) in [
             ("transfer_ns", self.transfer_ns),
@@ -139,6 +141,8 @@ impl Calibration {
     pub(crate) fn from_toml(document: &str) -> Result<Calibration, CostsError> {
         let document: Document = toml::from_str(document)
             .map_err(|error| CostsError::Document(error.to_string().trim_end().to_owned()))?;
+        // A frequency of 0 is refused below.
+        let cycles = |cycles: f64| cycles / document.ghz;
         let costs = MemoryCosts {
             processor: document.processor,
             ghz: document.ghz,
@@ -146,10 +150,11 @@ impl Calibration {
             tlb: document.tlb.costs(),
             transfer_ns: document.transfer_ns,
             fault_ns: document.fault_ns.unwrap_or(DEFAULT_FAULT_NS),
-            // A frequency of 0 is refused below.
-            forward_ns: document
-                .forward_ns
-                .unwrap_or(DEFAULT_FORWARD_CYCLES / document.ghz),
+            forward_ns: document.forward_ns.unwrap_or(cycles(DEFAULT_FORWARD_CYCLES)),
+            block_at_hand_ns: document
+                .block_at_hand_ns
+                .unwrap_or(cycles(DEFAULT_BLOCK_AT_HAND_CYCLES)),
+            new_block_ns: document.new_block_ns.unwrap_or(cycles(DEFAULT_NEW_BLOCK_CYCLES)),
             neighbour_ns: document.neighbour_ns,
             most_misses: document.most_misses,
             window: document.window.unwrap_or(DEFAULT_WINDOW),
@@ -268,6 +273,8 @@ mod tests {
             },
             fault_ns: 640.5,
             forward_ns: 1.25,
+            block_at_hand_ns: 5.5,
+            new_block_ns: 15.5,
             transfer_ns: Some(50.5),
             neighbour_ns: Some(8.5),
             most_misses: 12,
@@ -288,6 +295,12 @@ mod tests {
         assert_eq!(MemoryCosts::from_toml(&one_core.to_toml()).unwrap(), one_core);
         let older = MemoryCosts::from_toml(&costs.to_toml().replace("forward_ns = 1.25\n", "")).unwrap();
         assert!((older.forward_ns - DEFAULT_FORWARD_CYCLES / 3.0).abs() < 1e-9);
+        let older = costs
+            .to_toml()
+            .replace("block_at_hand_ns = 5.5\nnew_block_ns = 15.5\n", "");
+        let older = MemoryCosts::from_toml(&older).unwrap();
+        assert!((older.block_at_hand_ns - DEFAULT_BLOCK_AT_HAND_CYCLES / 3.0).abs() < 1e-9);
+        assert!((older.new_block_ns - DEFAULT_NEW_BLOCK_CYCLES / 3.0).abs() < 1e-9);
         let calibration = Calibration {
             costs,
             measured: Some(Measured {

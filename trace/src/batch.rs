@@ -200,7 +200,12 @@ impl Batch {
 
     /// The accesses, as [`Batch::pieces`] gives them, and all events, in program order.
     pub fn all_items(&self) -> impl Iterator<Item = BatchItem<'_>> {
-        self.items_with(|_| true).map(|(item, _)| item)
+        self.all_items_of_slice().map(|(item, _)| item)
+    }
+
+    /// The same with whether each lies inside of the trace's slice, see [`Batch::items_of_slice`].
+    pub fn all_items_of_slice(&self) -> impl Iterator<Item = (BatchItem<'_>, bool)> {
+        self.items_with(|_| true)
     }
 
     /// The same without entries and exits of functions.
@@ -452,14 +457,15 @@ impl Batch {
         self.lanes.len()
     }
 
-    /// Appends a function's entry or exit after the accesses so far. Other events are left out.
-    pub fn push_call(&mut self, event: Event) {
+    /// Appends an event after the accesses so far.
+    pub fn push(&mut self, event: Event) {
         let before = self.len() as u32;
-        match event {
-            Event::Enter(function) => self.marks.push(Mark::enter(before, function)),
-            Event::Exit(function) => self.marks.push(Mark::exit(before, function)),
-            _ => (),
-        }
+        let mark = match event {
+            Event::Enter(function) => Mark::enter(before, function),
+            Event::Exit(function) => Mark::exit(before, function),
+            other => self.push_event(before, other),
+        };
+        self.marks.push(mark);
     }
 
     /// Appends `count` iterations after `before` accesses.

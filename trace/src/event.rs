@@ -150,7 +150,7 @@ impl Mark {
 
     /// Whether the event lies outside of the trace's slice.
     #[inline(always)]
-    pub(crate) fn is_outside(self) -> bool {
+    pub fn is_outside(self) -> bool {
         self.what & KIND_MASK == OUTSIDE
     }
 

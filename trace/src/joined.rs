@@ -109,7 +109,7 @@ mod tests {
             for access in 0..number * 2 {
                 batch.push_access(SiteId(access), u64::from(access) << number, 8);
                 if access % 3 == number % 3 {
-                    batch.push_call(Event::Enter(FunctionId(access)));
+                    batch.push(Event::Enter(FunctionId(access)));
                     batch.by_library.push(access);
                     let mut words = batch.begin_value(access, SHAPE);
                     words.push(access.into());

@@ -1,5 +1,6 @@
 //! The measurement: each figure in short rounds, all figures in several passes.
 
+mod allocator;
 mod arena;
 mod chase;
 mod core_speed;
@@ -104,6 +105,8 @@ struct Bench {
     addition: Rounds,
     fault: Rounds,
     forward: Rounds,
+    block_at_hand: Rounds,
+    new_block: Rounds,
     /// By partner.
     transfers: Vec<(usize, Rounds)>,
     notes: Vec<String>,
@@ -146,6 +149,8 @@ impl Bench {
             addition: Rounds::default(),
             fault: Rounds::default(),
             forward: Rounds::default(),
+            block_at_hand: Rounds::default(),
+            new_block: Rounds::default(),
             transfers: transfers.collect(),
             notes: notes.into_iter().flatten().collect(),
         })
@@ -162,6 +167,8 @@ impl Bench {
         self.cycle.add(rounds(ns_per_dependent_addition));
         self.addition.add(rounds(ns_per_independent_addition));
         self.forward.add(rounds(forward::ns_per_turn));
+        self.block_at_hand.add(rounds(allocator::ns_per_block_at_hand));
+        self.new_block.add(rounds(allocator::ns_per_new_block));
         tell("caches");
         let (memory, caches) = self.levels.split_last_mut().expect("memory is a level");
         caches.iter_mut().for_each(Level::pass);
@@ -212,6 +219,8 @@ impl Bench {
             fault_ns: rounded(self.fault.value()?),
             // The instruction between load and store takes a cycle.
             forward_ns: rounded((self.forward.value()? - cycle_ns).max(0.0)),
+            block_at_hand_ns: rounded(self.block_at_hand.value()?),
+            new_block_ns: rounded(self.new_block.value()?),
             transfer_ns: self.transfer().and_then(Rounds::value).map(rounded),
             neighbour_ns: self.neighbour.ns(memory_ns).map(rounded),
             most_misses: self.overlap.most_misses(memory_ns)?,
@@ -252,6 +261,8 @@ impl Bench {
             ("width", &self.addition),
             ("fault_ns", &self.fault),
             ("forward_ns", &self.forward),
+            ("block_at_hand_ns", &self.block_at_hand),
+            ("new_block_ns", &self.new_block),
         ]
         .map(|(name, rounds)| (name.to_owned(), rounds));
         let transfer = self.transfer().map(|rounds| ("transfer_ns".to_owned(), rounds));

@@ -169,10 +169,10 @@ impl Rewrite for Moved {
                 true => access(all, live, of_trace, to),
                 false => to.access(of_trace.0, of_trace.1, of_trace.2),
             };
-        for item in batch.all_items() {
+        for (item, is_inside) in batch.all_items_of_slice() {
             match item {
                 BatchItem::Event(event) => {
-                    to.call(event);
+                    to.event(event, is_inside);
                     let changes = numbering.changes(event).into_iter().flatten();
                     changes.for_each(|change| apply(live, change, known));
                 }

@@ -129,7 +129,7 @@ impl Reordered {
 
 impl Rewrite for Reordered {
     fn take(&mut self, batch: &Batch, to: &mut Output) {
-        for item in batch.all_items() {
+        for item in batch.all_items_of_slice() {
             let Some(piece) = to.accesses_of(item) else {
                 continue;
             };

@@ -1,4 +1,5 @@
-//! Objects that are allocated one by one, out of a pool: one after the other, and what is freed is used again first.
+//! Objects that are allocated one by one, out of a pool: one after the other, and what is freed is used again first. The pool's own
+//! work is taken for nothing: to take an object from a list of free ones, or the next of a block, is a few instructions.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -33,7 +34,8 @@ struct Pool {
 }
 
 impl Pool {
-    fn apply(&mut self, objects: &HashSet<u64>, change: Change) {
+    /// Returns whether it is an object of the pool that begins or ends.
+    fn apply(&mut self, objects: &HashSet<u64>, change: Change) -> bool {
         match change {
             Change::Begins {
                 number,
@@ -50,18 +52,21 @@ impl Pool {
                     place
                 });
                 self.live.begin(start, length, place);
+                is_object
             }
             Change::Ends { start } => {
-                self.end(start);
                 self.live.end(start);
+                self.end(start)
             }
         }
     }
 
-    fn end(&mut self, start: u64) {
-        if let Some((bytes, place)) = self.taken.remove(&start) {
+    fn end(&mut self, start: u64) -> bool {
+        let taken = self.taken.remove(&start);
+        if let Some((bytes, place)) = taken {
             self.slots.give_back(bytes, place);
         }
+        taken.is_some()
     }
 
     #[inline]
@@ -92,12 +97,14 @@ impl Rewrite for Pooled {
             slots: Slots::default(),
             taken: HashMap::new(),
         });
-        for item in batch.all_items() {
+        for (item, is_inside) in batch.all_items_of_slice() {
             match item {
                 BatchItem::Event(event) => {
-                    to.call(event);
                     let changes = self.numbering.changes(event).into_iter().flatten();
-                    changes.for_each(|change| pool.apply(&self.objects, change));
+                    let of_pool = changes.filter(|change| pool.apply(&self.objects, *change));
+                    if of_pool.count() == 0 {
+                        to.event(event, is_inside);
+                    }
                 }
                 BatchItem::Accesses(piece) => {
                     each_access(batch, piece, |access| pool.access(access, to));

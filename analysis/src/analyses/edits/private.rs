@@ -57,7 +57,7 @@ fn place(stream: u32, address: u64) -> u64 {
 
 impl Rewrite for Private {
     fn take(&mut self, batch: &Batch, to: &mut Output) {
-        for item in batch.all_items() {
+        for item in batch.all_items_of_slice() {
             let Some(piece) = to.accesses_of(item) else {
                 continue;
             };

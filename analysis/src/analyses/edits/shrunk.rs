@@ -216,10 +216,10 @@ impl Rewrite for Shrunk {
                 _ => to.access(site, address, length),
             }
         };
-        for item in batch.all_items() {
+        for (item, is_inside) in batch.all_items_of_slice() {
             match item {
                 BatchItem::Event(event) => {
-                    to.call(event);
+                    to.event(event, is_inside);
                     let changes = self.numbering.changes(event).into_iter().flatten();
                     changes.for_each(|change| {
                         apply(live, change, |block| {

@@ -74,19 +74,22 @@ impl Output<'_> {
         }
     }
 
-    /// Entries and exits of functions, which the model of time wants to know; other events aren't passed on.
+    /// Passes an event on, of which the model of time wants to know calls of functions and of the allocator. Those outside
+    /// of the slice take no time.
     #[inline]
-    pub fn call(&mut self, event: Event) {
-        self.batch.push_call(event);
+    pub fn event(&mut self, event: Event, is_inside: bool) {
+        if is_inside {
+            self.batch.push(event);
+        }
     }
 
-    /// The accesses that an item stands for, if it is no event. Calls are passed on.
+    /// The accesses that an item of [`Batch::all_items_of_slice`] stands for, if it is no event. Events are passed on.
     #[inline]
-    pub fn accesses_of<'b>(&mut self, item: BatchItem<'b>) -> Option<Piece<'b>> {
+    pub fn accesses_of<'b>(&mut self, (item, is_inside): (BatchItem<'b>, bool)) -> Option<Piece<'b>> {
         match item {
             BatchItem::Accesses(piece) => Some(piece),
             BatchItem::Event(event) => {
-                self.call(event);
+                self.event(event, is_inside);
                 None
             }
         }
@@ -264,3 +267,6 @@ fn stores_with_plain(program: &Program) -> Vec<bool> {
     let sites = program.sites.iter().map(|site| stores(site.kind));
     sites.chain([false, true, false]).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -245,7 +245,7 @@ impl<'r> Rewriter<'r> {
         !self.processes.is_empty()
     }
 
-    /// Passes the accesses of `from` on, rewritten and without events, in the memory of `to`: at least one batch.
+    /// Passes the accesses of `from` on, rewritten and with the events of the slice, in the memory of `to`: at least one batch.
     pub fn rewrite(
         &mut self,
         program: &Program,
@@ -263,7 +263,9 @@ impl<'r> Rewriter<'r> {
             while let Some(mark) = marks.next_if(|mark| mark.before as usize <= index || index == from.len())
             {
                 let event = from.event(*mark);
-                to.push_call(event);
+                if !mark.is_outside() {
+                    to.push(event);
+                }
                 let changes = self.numbering.changes(event);
                 for change in changes.into_iter().flatten() {
                     let pointers = self.apply(&mut blocks, from.process, change);

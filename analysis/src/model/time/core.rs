@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 
+use super::blocks::AtHand;
 use super::branches::Branches;
 use super::costs::{Costs, NewPages, AHEAD, SERVING};
 use super::detours::Detours;
@@ -129,6 +130,9 @@ pub(super) struct Core {
     /// When each store that waits has its line; they write in their order.
     stores: VecDeque<f64>,
     forwarding: Forwarding,
+    at_hand: AtHand,
+    /// Calls of the allocator since the last access.
+    allocator_ns: f64,
     /// Those over which lines come from each level.
     paths: [Turns; SERVING],
 }
@@ -153,6 +157,8 @@ impl Core {
             on_their_way: vec![(0, 0.0); ON_THEIR_WAY],
             stores: VecDeque::new(),
             forwarding: Forwarding::default(),
+            at_hand: AtHand::default(),
+            allocator_ns: 0.0,
             paths: [Turns::default(); SERVING],
         }
     }
@@ -177,6 +183,17 @@ impl Core {
         self.depth = self.depth.saturating_sub(1);
     }
 
+    /// A block is allocated. The next access has what the allocator takes for it.
+    pub fn allocate(&mut self, address: u64, costs: &Costs) {
+        let is_new = !self.at_hand.take(address);
+        self.allocator_ns += costs.allocation_ns[usize::from(is_new)];
+    }
+
+    pub fn give_back(&mut self, address: u64, costs: &Costs) {
+        self.at_hand.give_back(address);
+        self.allocator_ns += costs.allocation_ns[0];
+    }
+
     /// When all instructions so far have ended.
     pub fn ended(&self) -> f64 {
         self.ended
@@ -185,7 +202,9 @@ impl Core {
     /// Executes an access, and returns by how much later the program ends because of it and the instructions before it.
     #[inline(always)]
     pub fn access(&mut self, costs: &Costs, work: &Work, served: &Served, memory: usize) -> f64 {
-        let own_ns = (work.instructions + work.waits) * costs.instruction_ns;
+        // Most of that time, the allocator's instructions wait for each other. So it takes no room in the window.
+        let allocator_ns = std::mem::take(&mut self.allocator_ns);
+        let own_ns = (work.instructions + work.waits) * costs.instruction_ns + allocator_ns;
         if let Some(foreseen) = self.branches.surprise(work.site) {
             // What was begun after the branch was in vain.
             let known = self.entered.max(self.condition);

@@ -36,6 +36,9 @@ pub struct Costs {
     pub instruction_ns: f64,
     /// From where a value to be stored is known until a load of the same word has it.
     pub forward_ns: f64,
+    /// A call that takes a block from the system's allocator, or gives it back: of one that was given back just before, and
+    /// of another one.
+    pub allocation_ns: [f64; 2],
 }
 
 /// Pages that nobody accessed before.

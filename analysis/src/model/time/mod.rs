@@ -2,6 +2,7 @@
 //!
 //! Caches say which level serves each access, [`core`] how much of that the program waits for.
 
+mod blocks;
 mod branches;
 mod core;
 mod costs;
@@ -19,6 +20,8 @@ use trackway_trace::{Batch, BatchItem, Event, Lane, Piece, Program};
 use self::core::{Core, Served};
 use super::cache::{Access, Caches, LineChanges, Outcome, Page, Pages, Simulator, Totals, MAX_TLB_LEVELS};
 use super::site_counts::{address_space, SiteCounters};
+#[cfg(test)]
+pub(crate) use core::tests::costs as test_costs;
 pub use costs::Costs;
 use costs::{NewPages, SERVING};
 pub(crate) use sites::TimedSites;
@@ -135,7 +138,7 @@ impl Timing {
             spent: &mut self.spent,
             latest_ns: 0.0,
         };
-        for item in batch.all_items() {
+        for (item, is_inside) in batch.all_items_of_slice() {
             match item {
                 BatchItem::Accesses(Piece::Accesses(range)) => range.for_each(|index| {
                     let site = batch.site[index].index();
@@ -145,6 +148,8 @@ impl Timing {
                 BatchItem::Accesses(Piece::Run(piece)) => run.run(batch.lanes(piece), piece.count),
                 BatchItem::Event(Event::Enter(_)) => run.core.call(),
                 BatchItem::Event(Event::Exit(_)) => run.core.return_from_call(),
+                // Of machine code, the allocator's own accesses are recorded.
+                BatchItem::Event(event) if sites.know_work && is_inside => run.call_allocator(event),
                 BatchItem::Event(_) => (),
             }
         }
@@ -359,6 +364,23 @@ impl CoreRun<'_> {
         self.latest_ns = self.core.access(self.costs, &work, &served, self.memory);
         self.spent[site] += self.latest_ns;
         changed
+    }
+
+    fn call_allocator(&mut self, event: Event) {
+        match event {
+            event if event.allocation_failed() => (),
+            Event::Allocate { address, .. } => self.core.allocate(address, self.costs),
+            Event::Free { address, .. } => self.core.give_back(address, self.costs),
+            Event::Reallocate {
+                old_address,
+                new_address,
+                ..
+            } => {
+                self.core.give_back(old_address, self.costs);
+                self.core.allocate(new_address, self.costs);
+            }
+            _ => (),
+        }
     }
 
     fn run(&mut self, lanes: &[Lane], count: u64) {

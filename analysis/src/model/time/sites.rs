@@ -35,6 +35,8 @@ pub(crate) struct TimedSites {
     sites: Vec<TimedSite>,
     loads: Vec<u32>,
     pub type_count: usize,
+    /// Whether the compiler described any of them.
+    pub know_work: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -55,6 +57,7 @@ impl TimedSites {
         let (types, type_count) = site_types(program);
         let mut all = TimedSites {
             type_count,
+            know_work: program.work.iter().any(Option::is_some),
             ..TimedSites::default()
         };
         for ((site, work), types) in program.sites.iter().zip(&program.work).zip(&types) {

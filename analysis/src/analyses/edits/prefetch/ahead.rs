@@ -209,7 +209,7 @@ impl Rewrite for Ahead {
         let (sources, elements) = self.survey(batch);
         self.elements += elements.len() as u64;
         let mut foresight = Foresight::of(&sources, &elements);
-        for item in batch.all_items() {
+        for item in batch.all_items_of_slice() {
             let Some(piece) = to.accesses_of(item) else {
                 continue;
             };

@@ -53,7 +53,8 @@ struct Begun {
 const ALL: u64 = u64::MAX;
 
 impl Memory {
-    fn apply(&mut self, chains: &Chains, change: BlockChange) {
+    /// Returns whether the array doesn't need the call: it has its block already, or goes on to use it.
+    fn apply(&mut self, chains: &Chains, change: BlockChange) -> bool {
         match change {
             BlockChange::Begins {
                 number,
@@ -62,9 +63,11 @@ impl Memory {
             } => {
                 // What lay there has ended, though no event said so.
                 self.end(chains, start);
+                let mut has_block = false;
                 let held = chains.parts.get(&number).map(|part| {
                     let bytes = chains.all[part.chain].bytes.next_multiple_of(GRAIN_BYTES);
                     let known = self.arrays.get(&part.chain).copied();
+                    has_block = known.is_some();
                     let place = known.map_or_else(|| self.slots.take(bytes), |(place, _)| place);
                     if let Some((_, before)) = known.filter(|_| part.copied > 0) {
                         self.skip(before, ALL);
@@ -81,20 +84,23 @@ impl Memory {
                     }
                 });
                 self.live.begin(start, length, held);
+                has_block
             }
             BlockChange::Ends { start } => {
-                self.end(chains, start);
+                let goes_on = self.end(chains, start);
                 self.live.end(start);
+                goes_on
             }
         }
     }
 
-    fn end(&mut self, chains: &Chains, start: u64) {
+    /// Returns whether a block has ended whose array goes on.
+    fn end(&mut self, chains: &Chains, start: u64) -> bool {
         let Some(begun) = self.starts.remove(&start) else {
-            return;
+            return false;
         };
         let Some(&(place, latest)) = self.arrays.get(&begun.chain) else {
-            return;
+            return false;
         };
         if begun.is_last {
             let bytes = chains.all[begun.chain].bytes.next_multiple_of(GRAIN_BYTES);
@@ -104,6 +110,7 @@ impl Memory {
             // The copy has been made.
             self.skip(latest, 0);
         }
+        !begun.is_last
     }
 
     fn skip(&mut self, start: u64, bytes: u64) {
@@ -146,17 +153,67 @@ impl Rewrite for Reserved {
             arrays: HashMap::new(),
             starts: HashMap::new(),
         });
-        for item in batch.all_items() {
+        for (item, is_inside) in batch.all_items_of_slice() {
             match item {
                 BatchItem::Event(event) => {
-                    to.call(event);
                     let changes = self.numbering.changes(event).into_iter().flatten();
-                    changes.for_each(|change| memory.apply(&self.chains, change));
+                    let spared = changes.filter(|change| memory.apply(&self.chains, *change));
+                    if spared.count() == 0 {
+                        to.event(event, is_inside);
+                    }
                 }
                 BatchItem::Accesses(piece) => {
                     each_access(batch, piece, |access| memory.access(access, to));
                 }
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analyses::edits::reserve::survey::{Chain, Part};
+
+    /// Three blocks of an array, each copied to the next one.
+    fn chains() -> Chains {
+        let part = |copied| Part { chain: 0, copied };
+        Chains {
+            all: vec![Chain { bytes: 64, last: 2 }],
+            parts: HashMap::from([(0, part(0)), (1, part(16)), (2, part(32))]),
+        }
+    }
+
+    #[test]
+    fn of_an_array_the_first_call_allocates_and_the_last_one_gives_back() {
+        let chains = chains();
+        let mut memory = Memory {
+            live: Blocks::new(1),
+            slots: Slots::default(),
+            arrays: HashMap::new(),
+            starts: HashMap::new(),
+        };
+        let begins = |number| BlockChange::Begins {
+            number,
+            start: 0x1000 * (number + 1),
+            length: 16 << number,
+        };
+        let ends = |number: u64| BlockChange::Ends {
+            start: 0x1000 * (number + 1),
+        };
+        let other = 7;
+        let changes = [
+            (begins(0), false),
+            (begins(1), true),
+            (ends(0), true),
+            (begins(other), false),
+            (begins(2), true),
+            (ends(1), true),
+            (ends(other), false),
+            (ends(2), false),
+        ];
+        for (change, is_spared) in changes {
+            assert_eq!(memory.apply(&chains, change), is_spared, "{change:?}");
         }
     }
 }

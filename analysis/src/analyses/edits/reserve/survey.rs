@@ -41,7 +41,8 @@ pub(super) struct Link {
 pub(super) struct Chain {
     /// Those of the last block.
     pub bytes: u64,
-    last: u64,
+    /// The number of the last block.
+    pub last: u64,
 }
 
 /// What a block is to its array.

@@ -3,7 +3,10 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use trackway_trace::{AccessKind, FunctionId, LocationId, ModuleId, Site, StringId, Symbol, VariableKind};
+use trackway_trace::{
+    AccessKind, AllocationSiteId, Event, FunctionId, LocationId, ModuleId, Site, StringId, Symbol,
+    VariableKind,
+};
 
 use super::*;
 use crate::analyses::whatif::{Change as LayoutChange, Link};
@@ -198,4 +201,27 @@ fn pointers_of_an_allocation_are_set_at_once() {
     assert!(expected.eq(stored.iter().copied()));
     let field = rewriter.pointers_of(blocks.at(0, START).unwrap().1.as_ref().unwrap());
     assert_eq!(field.unwrap().start, first);
+}
+
+#[test]
+fn calls_of_the_allocator_are_passed_on() {
+    let program = program(64);
+    let (purposes, targets) = (
+        Purposes::default(),
+        Targets::new(&test_structures(test_structure(&[8])), &[]),
+    );
+    let mut from = Batch::default();
+    let free = Event::Free {
+        site: AllocationSiteId(0),
+        address: START,
+    };
+    from.push(Event::Enter(FunctionId(0)));
+    push(&mut from, SiteId(0), START, 8);
+    from.push(free);
+    let mut to = Batch::default();
+    let mut passed = Vec::new();
+    let mut rewriter = Rewriter::new(&program, &purposes, &targets);
+    rewriter.rewrite(&program, &from, &mut to, &mut |batch| passed.push(batch.clone()));
+    let items: Vec<_> = passed.iter().flat_map(Batch::all_items).collect();
+    assert_eq!(items, from.all_items().collect::<Vec<_>>());
 }

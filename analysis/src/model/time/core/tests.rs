@@ -3,7 +3,7 @@ use super::*;
 const MEMORY: usize = 2;
 
 /// Round figures: an instruction takes 1 ns.
-pub(in crate::model::time) fn costs() -> Costs {
+pub(crate) fn costs() -> Costs {
     Costs {
         latency_ns: [4.0, 14.0, 100.0, 0.0, 0.0],
         line_ns: [1.0, 2.0, 5.0, 0.0, 0.0],
@@ -18,6 +18,7 @@ pub(in crate::model::time) fn costs() -> Costs {
         wrong_branch_ns: 15.0,
         instruction_ns: 1.0,
         forward_ns: 4.0,
+        allocation_ns: [5.0, 15.0],
     }
 }
 
@@ -344,4 +345,19 @@ fn atomics_overlap_with_nothing() {
     };
     let all = time(1000, &atomic, &contended);
     assert!((49.0..53.0).contains(&(all / 1000.0)), "{all}");
+}
+
+#[test]
+fn calls_of_the_allocator_take_time_before_the_next_access() {
+    let (costs, mut core) = (costs(), Core::new(1, 1));
+    let access = |core: &mut Core| core.access(&costs, &load(&[], 1.0), &from(0), MEMORY);
+    access(&mut core);
+    core.allocate(4096, &costs);
+    let after_new = access(&mut core);
+    core.give_back(4096, &costs);
+    core.allocate(4096, &costs);
+    let after_same = access(&mut core);
+    assert!((after_new - 16.0).abs() < 0.1, "{after_new}");
+    assert!((after_same - 11.0).abs() < 0.1, "{after_same}");
+    assert!(access(&mut core) < 2.0);
 }
