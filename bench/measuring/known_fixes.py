@@ -17,6 +17,8 @@ LIBEV = "$CC -O2 -g -w -DEV_STANDALONE=1 -DEV_USE_SELECT=1 FIX -I. timers.c ev.c
 LMDB = "cd libraries/liblmdb; $CC -O2 -g -w -pthread FIX -I. ../../readers.c mdb.c midl.c -o ../../program"
 HNSWLIB = "$CXX -O2 -g -w -std=c++17 -pthread 'FIX' -I. neighbours.cpp -o program"
 EARCUT = "$CXX -O2 -g -w -std=c++17 'FIX' -Iinclude polygon.cpp -o program"
+LIBSAIS = "$CC -O2 -g -w 'FIX' -Idep/include transform.c -o program"
+TINYXML2 = "$CXX -O2 -g -w 'FIX' -I. elements.cpp tinyxml2.cpp -o program"
 CJSON = "$CC -O2 -g -w FIX -I. tree.c cJSON.c -o program -lm"
 
 
@@ -83,7 +85,7 @@ KNOWN = (
         HNSWLIB,
         "-DPREFETCH(line,hint)=",
         "-DPREFETCH(line,hint)=__builtin_prefetch(line)",
-        "3000 200",
+        "1000 100",
         "20000 10000",
         "sed -i 's/\\b_mm_prefetch(/PREFETCH(/' hnswlib/*.h",
     ),
@@ -109,5 +111,29 @@ KNOWN = (
         "-DPOOL",
         "40000 2",
         "100000 5",
+    ),
+    KnownFix(
+        "libsais",
+        lambda: pypi("bzip3", "0.1.4"),
+        "transform.c",
+        "what the next iterations ask for is prefetched (prefetch and prefetchw, libsais.h)",
+        LIBSAIS,
+        "-DPREFETCH(address,write)=",
+        "-DPREFETCH(address,write)=__builtin_prefetch((const void *)(address),write,0)",
+        "1000000",
+        "16000000",
+        r"sed -i 's/__builtin_prefetch((const void \*)(address), \([01]\), 0)/PREFETCH(address, \1)/' dep/include/common.h",
+    ),
+    KnownFix(
+        "tinyxml2",
+        lambda: debian("tinyxml2"),
+        "elements.cpp",
+        "nodes come from blocks of 4 KiB (MemPoolT, tinyxml2.h)",
+        TINYXML2,
+        "-DITEMS=1",
+        "-DITEMS=(4*1024)/ITEM_SIZE",
+        "5000 2",
+        "100000 10",
+        r"sed -i 's/ITEMS_PER_BLOCK = (4 \* 1024) \/ ITEM_SIZE/ITEMS_PER_BLOCK = ITEMS/' tinyxml2.h",
     ),
 )
