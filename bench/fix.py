@@ -67,7 +67,7 @@ class Tried:
     title: str = ""
     is_card: bool = False
     reason: str = ""
-    patch: str = ""
+    patch: bytes = b""
     compiles: bool = False
     passes: bool = False
     predicted: float | None = None
@@ -138,27 +138,30 @@ class Subject:
     def fix(self, tried):
         command = [programs.TRACKWAY, "fix", "-q", *(word for word in tried.words if word.startswith("-")), self.trace]
         command += [word for word in tried.words if not word.startswith("-")]
-        done = subprocess.run([str(word) for word in command], cwd=self.traced, capture_output=True, text=True, check=False)
+        done = subprocess.run([str(word) for word in command], cwd=self.traced, capture_output=True, check=False)
         tried.title = tried.title or tried.words[0]
+        # As bytes, for lines may end with CR LF.
         tried.patch = done.stdout
-        predicted = MADE.search(done.stderr)
+        said = done.stderr.decode()
+        predicted = MADE.search(said)
         tried.predicted = float(predicted[1]) if predicted else None
         if not tried.patch:
-            lines = [line.strip() for line in done.stderr.splitlines() if line.startswith("    ")]
-            tried.reason = (lines or done.stderr.strip().splitlines() or ["?"])[0]
+            lines = [line.strip() for line in said.splitlines() if line.startswith("    ")]
+            tried.reason = (lines or said.strip().splitlines() or ["?"])[0]
 
     def check(self, tried):
         """Builds the patched program, and compares its output with that of the plain one."""
         shutil.rmtree(self.patched, ignore_errors=True)
         shutil.copytree(self.program.source(), self.patched, symlinks=True)
         programs.call("git", "init", "-q", self.patched)
-        done = subprocess.run(["git", "apply", "-"], input=tried.patch, cwd=self.patched, capture_output=True, text=True, check=False)
+        done = subprocess.run(["git", "apply", "-"], input=tried.patch, cwd=self.patched, capture_output=True, check=False)
         if done.returncode == 0:
             build = ["bash", "-ec", self.program.build]
-            done = subprocess.run(build, cwd=self.patched, env=self.environment("plain"), capture_output=True, text=True, check=False)
+            done = subprocess.run(build, cwd=self.patched, env=self.environment("plain"), capture_output=True, check=False)
         tried.compiles = done.returncode == 0
         if not tried.compiles:
-            tried.reason = next((line for line in done.stderr.splitlines() if "error" in line), done.stderr[-200:])
+            said = done.stderr.decode(errors="replace")
+            tried.reason = next((line for line in said.splitlines() if "error" in line), said[-200:])
             return
         shutil.copy(self.plain / "text", self.patched / "text")
         tried.passes = self.output(self.patched) == self.output(self.plain)
