@@ -67,59 +67,6 @@ bool __trackway_send_modules(uint32_t session) {
     return true;
 }
 
-// Modules that were unloaded, the latest at `next_former`. One that is loaded again at the same place means the same,
-// and gets its former ids: so a program that loads libraries again and again has ids for ever, and each recorder has
-// them once.
-enum { FORMERS = 512 };
-
-static struct former {
-    uint64_t table_key;
-    uint64_t address;
-    uint64_t symbols;  // a hash of their addresses
-    uint32_t first_id; // 0: none
-    uint32_t segment_count;
-} formers[FORMERS];
-static uint32_t next_former;
-
-static struct former former_of(const struct trackway_module *module) {
-    struct former former = {
-        .address = (uint64_t)module,
-        .symbols = 14695981039346656037ull, // FNV-1a, by words
-        .first_id = module->id_base >> 8,
-        .segment_count = module->segment_count,
-    };
-    __builtin_memcpy(&former.table_key, (const unsigned char *)module->table + 16, sizeof former.table_key);
-    for (uint64_t i = 0; i < module->symbol_count; i++)
-        former.symbols = (former.symbols ^ (uint64_t)module->symbols[i]) * 1099511628211ull;
-    return former;
-}
-
-static bool are_equal(const struct former *one, const struct former *other) {
-    return one->table_key == other->table_key && one->address == other->address && one->symbols == other->symbols &&
-           one->segment_count == other->segment_count;
-}
-
-static void remember_ids(const struct trackway_module *module) {
-    formers[next_former] = former_of(module);
-    next_former = (next_former + 1) % FORMERS;
-}
-
-// 0 if it wasn't loaded before.
-static uint32_t former_ids(const struct trackway_module *module) {
-    struct former wanted = former_of(module);
-    uint32_t first = 0;
-    uint64_t signals = block_signals();
-    lock_modules();
-    for (uint32_t i = 0; i < FORMERS && !first; i++)
-        if (formers[i].first_id && are_equal(&formers[i], &wanted)) {
-            first = formers[i].first_id;
-            formers[i].first_id = 0;
-        }
-    __trackway_unlock_modules();
-    restore_signals(signals);
-    return first;
-}
-
 static uint32_t take_ids(struct trackway_ring *ring, const struct trackway_module *module) {
     // A module that counts takes one, so that its number is its own.
     uint32_t first = __trackway_take_ids(ring, module->segment_count ? module->segment_count : 1);
@@ -152,9 +99,8 @@ static void register_for_recorder(struct trackway_module *module) {
                             "record with a greater --buffer-size");
         return;
     }
-    uint32_t former_id = module->counter_count ? 0 : former_ids(module);
-    uint32_t first_id = former_id ? former_id : take_ids(ring, module);
-    if (!first_id || (!former_id && !send_module(module, first_id, 0)))
+    uint32_t first_id = take_ids(ring, module);
+    if (!first_id || !send_module(module, first_id, 0))
         return;
     if (module->counter_count)
         __atomic_store_n(&module->counts_up_to, TRACKWAY_COUNTS_NOW, __ATOMIC_RELEASE);
@@ -165,10 +111,7 @@ static void register_for_recorder(struct trackway_module *module) {
 // Modules that count do so from the start or never.
 static void register_for_later(struct trackway_module *module) {
     struct trackway_ring *page = __trackway_process.dormant;
-    if (module->counter_count)
-        return;
-    uint32_t former_id = former_ids(module);
-    uint32_t first_id = former_id ? former_id : take_ids(page, module);
+    uint32_t first_id = module->counter_count ? 0 : take_ids(page, module);
     if (!first_id)
         return;
     uint64_t signals = block_signals();
@@ -219,22 +162,16 @@ static void choose_region_record(void) {
 }
 
 // What the program does at its end, past this, is recorded by the recorder that is there.
-static void forget_dormant(struct trackway_module *module) {
+VISIBLE void __trackway_unregister(struct trackway_module *module) {
+    if (!__trackway_process.dormant)
+        return;
+    uint64_t signals = block_signals();
+    lock_modules();
     remove_from_list(module);
     if (!__trackway_takes_records(__trackway_process.dormant))
         __atomic_store_n(&module->window, (uint32_t *)&module->counter_count, __ATOMIC_RELEASE); // a 0
     if (module->has_regions && region_record_of(module) == __trackway_region_record())
         choose_region_record();
-}
-
-VISIBLE void __trackway_unregister(struct trackway_module *module) {
-    if (!module->id_base)
-        return;
-    uint64_t signals = block_signals();
-    lock_modules();
-    remember_ids(module);
-    if (__trackway_process.dormant)
-        forget_dormant(module);
     __trackway_unlock_modules();
     restore_signals(signals);
 }

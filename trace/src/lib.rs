@@ -87,7 +87,7 @@ pub use samples::{
     SamplingInfo, Skid, WindowAccess, WindowAddress, WindowEnd,
 };
 pub use slice::Slice;
-pub use stacks::{encode_stacks, read_stacks};
+pub use stacks::encode_stacks;
 pub use synchronisation::{Clock, Side, Synchronisation, Synchroniser};
 pub use trace::{Damage, Follower, Gap, GapReason, GrowingTrace, Stream, Trace};
 pub use value::{Value, ValueForm, ValueShape, MAX_VALUE_BITS};

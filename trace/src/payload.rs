@@ -242,15 +242,6 @@ pub(crate) fn decompress(
     Ok(())
 }
 
-impl Chunk<'_> {
-    /// The decompressed payload of a chunk that isn't split into columns; why there is none otherwise.
-    pub fn payload(&self) -> Result<Vec<u8>, String> {
-        let mut raw = Vec::new();
-        decompress(&self.header, self.stored, &ColumnReader::default(), 0, &mut raw)?;
-        Ok(raw)
-    }
-}
-
 /// The length of the decompressed payload, if the stored one can stand for it.
 pub(crate) fn check_raw_length(header: &ChunkHeader, stored: &[u8]) -> Result<usize, String> {
     let length = header.raw_length;

@@ -17,7 +17,7 @@ pub fn encode_stacks(stacks: &[(u32, u64)]) -> Vec<u8> {
 }
 
 /// Adds the entries of such a payload. What is cut off at its end doesn't count.
-pub fn read_stacks(payload: &[u8], stacks: &mut HashMap<u32, u64>) {
+pub(crate) fn read_stacks(payload: &[u8], stacks: &mut HashMap<u32, u64>) {
     for entry in payload.chunks_exact(ENTRY_BYTES) {
         let number = |at: usize| u32::from_le_bytes(entry[at..at + 4].try_into().expect("4 bytes"));
         stacks.insert(number(0), u64::from(number(8)) | u64::from(number(12)) << 32);

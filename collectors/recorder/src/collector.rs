@@ -16,7 +16,6 @@ mod naming;
 mod nodes;
 mod processes;
 mod samples;
-mod stream_state;
 mod thread_stacks;
 mod turns;
 
@@ -32,7 +31,6 @@ use self::description::Description;
 use self::interruptions::Interruptions;
 use self::marks::MarksTaken;
 use self::modules::IncompleteModules;
-use self::stream_state::StreamState;
 use self::thread_stacks::ThreadStacks;
 use self::turns::Turn;
 use crate::abi;
@@ -101,11 +99,31 @@ pub struct Collector<'scope> {
     pub totals: Totals,
 }
 
+#[derive(Default)]
+struct StreamState {
+    process: u32,
+    /// Sequence of the next buffer of records, of the oracle's, and of calls of allocators.
+    next_records: u64,
+    next_oracle: u64,
+    next_allocations: u64,
+    /// Nodes that were taken.
+    nodes: u64,
+    gaps: u64,
+    dropped: u64,
+}
+
 /// What a process image has described of its code.
 #[derive(Default)]
 struct CodeState {
     next_definitions: u64,
     objects: Objects,
+}
+
+impl StreamState {
+    /// Nothing is missing where the stream ends: what was counted by then stands in its nodes.
+    fn only_counts(&self) -> bool {
+        self.nodes > 0 && self.next_records == 0 && self.next_oracle == 0 && self.next_allocations == 0
+    }
 }
 
 impl<'scope> Collector<'scope> {
@@ -298,7 +316,6 @@ impl<'scope> Collector<'scope> {
 
     fn take_stream(&mut self, index: usize, buffer: &Description) {
         let mut fields = self.begin_chunk(buffer);
-        self.forget_if_over(buffer);
         let kind = fields.kind;
         // An encoding thread moves the bytes out, and what isn't compressed beforehand stays in the ring till then.
         if !buffer.is_abandoned() && kind != ChunkKind::Allocations {
@@ -307,7 +324,7 @@ impl<'scope> Collector<'scope> {
             return self.queue.push(fields, Payload::Buffer { index, length });
         }
         let mut bytes = match buffer.is_abandoned() {
-            true => self.ring.moved_out_of_stream(index, self.size_for(kind)),
+            true => self.ring.moved_out_written(index, self.size_for(kind)),
             false => self.ring.moved_out(index, buffer.length),
         };
         if bytes.is_empty() && buffer.is_abandoned() {

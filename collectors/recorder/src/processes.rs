@@ -196,12 +196,6 @@ impl Processes {
         number
     }
 
-    /// Whether the image had ended by the last `note_ends`, or when it was noticed.
-    pub fn has_ended(&self, image: Image) -> bool {
-        let known = self.by_image.get(&image);
-        known.is_some_and(|&index| matches!(self.known[index].life, Life::Ended))
-    }
-
     /// Whether the process lived at the last `note_ends`.
     pub fn lives(&self, pid: u32) -> bool {
         self.lasting

@@ -113,12 +113,6 @@ impl Ring {
         words
     }
 
-    /// Whether the oracle's records come as well as its hash.
-    pub fn dumps_oracle(&self) -> bool {
-        let [_, abi_and_flags, ..] = self.constants;
-        abi_and_flags >> 32 & u64::from(abi::DUMP_ORACLE) != 0
-    }
-
     pub fn descriptor(&self) -> RawFd {
         self.memory.raw_descriptor()
     }
@@ -305,15 +299,6 @@ impl Ring {
     pub fn moved_out_written(&self, index: usize, size: usize) -> Vec<u8> {
         let mut bytes = self.moved_out(index, size);
         bytes.truncate(words::written(&bytes));
-        bytes
-    }
-
-    /// What a stream has written to the first `size` bytes of a taken buffer.
-    pub fn moved_out_of_stream(&self, index: usize, size: usize) -> Vec<u8> {
-        let shared = self.memory.buffer(index as u32);
-        let mut bytes =
-            self.moved_out_written(index, shared.map_or(size, |shared| words::extent(shared, size)));
-        bytes.shrink_to_fit();
         bytes
     }
 

@@ -38,7 +38,6 @@ pub struct Snapshots {
     output: PathBuf,
     force: bool,
     board: Arc<SnapshotBoard>,
-    most_bytes: u64,
     begin_ns: u64,
     next: u32,
     by_program: u32,
@@ -52,8 +51,7 @@ pub struct Snapshots {
 impl Snapshots {
     /// None if this is no flight recorder.
     pub fn begin(options: &RecordOptions, board: Option<Arc<SnapshotBoard>>, begin_ns: u64) -> Option<Self> {
-        let (Some(flight), Some(board), Output::File { path, force }) =
-            (options.flight, board, &options.output)
+        let (Some(_), Some(board), Output::File { path, force }) = (options.flight, board, &options.output)
         else {
             return None;
         };
@@ -61,7 +59,6 @@ impl Snapshots {
             output: std::path::absolute(path).unwrap_or_else(|_| path.clone()),
             force: *force,
             board,
-            most_bytes: flight.most_bytes,
             begin_ns,
             next: 1,
             by_program: 0,
@@ -89,15 +86,6 @@ impl Snapshots {
     pub fn begin_at(&mut self, ns: u64) {
         self.first_part_bytes = None;
         self.begin_ns = ns;
-    }
-
-    /// What is held at the moment, for people.
-    pub fn status(&self) -> String {
-        let memory = self.board.memory();
-        format!(
-            "the newest are held in {} bytes of memory, and what they need in {}, of {} bytes at most",
-            memory.newest, memory.definitions, self.most_bytes
-        )
     }
 
     pub fn is_pending(&self) -> bool {

@@ -248,12 +248,8 @@ impl Switching<'_> {
             1 => "1 window".to_owned(),
             count => format!("{count} windows"),
         };
-        let memory = match &self.snapshots {
-            Some(snapshots) if snapshots.have_begun() => format!("; {}", snapshots.status()),
-            _ => String::new(),
-        };
         format!(
-            "{now}; {windows} so far; {} bytes stored{recorded} in {:.1} s{memory}",
+            "{now}; {windows} so far; {} bytes stored{recorded} in {:.1} s",
             scene.stored_bytes,
             self.started.elapsed().as_secs_f64()
         )

@@ -116,6 +116,33 @@ class Flight(unittest.TestCase):
         self.assertLess(os.path.getsize(snapshot), LIMIT + (32 << 10))  # what records need comes on top
         self.assertGreater(os.path.getsize(snapshot), LIMIT // 2)
 
+    def most_memory(self, rounds, threads, limit):
+        """The most private memory that the recorder had, bytes."""
+        command = [tools.TRACKWAY, "record", "-q", "--flight", f"{limit >> 10}K", "--workers", "1", "-o", self.output, "--", program(),
+                   "nothing", str(rounds), str(threads)]
+        recorder = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(recorder.wait)
+        self.addCleanup(recorder.kill)
+        most = 0
+        while recorder.poll() is None:
+            with open(f"/proc/{recorder.pid}/status", encoding="ascii") as status:
+                private = re.search(r"RssAnon:\s+(\d+) kB", status.read())
+            most = max(most, int(private.group(1)) << 10 if private else 0)
+            time.sleep(.01)
+        self.assertEqual(recorder.wait(), 0)
+        return most
+
+    def test_memory_depends_on_the_limit_alone(self):
+        limit, mebibyte = 4 << 20, 1 << 20
+        short, long = (self.most_memory(rounds, 1, limit) for rounds in (4_000_000, 16_000_000))
+        threads = self.most_memory(4_000_000, 4, limit)
+        twice = self.most_memory(4_000_000, 1, 2 * limit)
+        for most in (short, long, threads):
+            self.assertGreater(most, limit)
+            self.assertLess(most, limit + 12 * mebibyte)
+            self.assertLess(abs(most - short), mebibyte)
+        self.assertLess(abs(twice - short - limit), mebibyte)
+
     def test_its_time_is_limited(self):
         said = self.fly("abort", LONG, 1, 1000, limit="100ms", options=("--buffer-size", "16K"))
         covered = float(re.search(r"complete for the last ([\d.]+) s", said).group(1))

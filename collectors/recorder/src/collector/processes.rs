@@ -78,16 +78,8 @@ impl Collector<'_> {
             };
             self.push_json(ChunkKind::Process, process.number, &info);
             self.note_origin(buffer, process.parent.is_some());
-            self.note_early_end(buffer.image, process.number);
         }
         process.number
-    }
-
-    /// One that lived shortly had ended before anything of it was taken. Of the program itself the end is told later.
-    fn note_early_end(&mut self, image: Image, number: u32) {
-        if image.pid != self.program && self.processes.has_ended(image) {
-            self.push_process_end(image.pid, number, None);
-        }
     }
 
     /// `end`: known only of the program that the recorder started.

@@ -106,7 +106,7 @@ impl Ring {
     /// It is read from its end on: what stands before a byte that is seen was written before, and is seen as well.
     pub fn copied(&self, index: usize, words: &BufferWords, size: usize) -> Option<Vec<u8>> {
         let shared = self.memory.buffer(index as u32)?;
-        let count = super::words::extent(shared, size.min(self.buffer_size())) / size_of::<u64>();
+        let count = size.min(self.buffer_size()) / size_of::<u64>();
         let mut bytes = vec![0; count * size_of::<u64>()];
         for (word, bytes) in shared[..count]
             .iter()

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
 use super::memory::Shared;
 use crate::abi::{
-    self, Buffer, Closings, FreeSide, FullSide, Holders, Ids, Life, Mark, Regions, Stop, StreamSlot, Windows,
+    Buffer, Closings, FreeSide, FullSide, Holders, Ids, Life, Mark, Regions, Stop, StreamSlot, Windows,
 };
 
 // SAFETY: each consists of atomics.
@@ -150,33 +150,9 @@ pub fn written(bytes: &[u8]) -> usize {
     last.map_or(0, |last| last + 1)
 }
 
-/// Bytes that are looked at together: no record is longer than half of them, and none is all 0.
-const STEP: usize = 2 * abi::SLACK;
-
-/// How many of the first bytes of a stream's buffer may have been written. Those behind are left untouched, and so take no
-/// memory if nobody ever wrote them.
-pub fn extent(shared: &[AtomicU64], length: usize) -> usize {
-    let words = length.div_ceil(WORD).min(shared.len());
-    let is_unused = |step: &[AtomicU64]| step.iter().all(|word| word.load(Acquire) == 0);
-    let used = shared[..words].chunks(STEP / WORD).position(is_unused);
-    used.map_or(length, |steps| steps * STEP)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_step_without_anything_is_the_end() {
-        let shared: Vec<AtomicU64> = (0..4 * STEP / WORD).map(|_| AtomicU64::new(0)).collect();
-        assert_eq!(extent(&shared, 4 * STEP), 0);
-        for word in [3, STEP / WORD + 5] {
-            shared[word].store(1, Relaxed);
-        }
-        assert_eq!(extent(&shared, 4 * STEP), 2 * STEP);
-        assert_eq!(extent(&shared, STEP + 100), STEP + 100);
-        assert_eq!(extent(&shared, 100 * STEP), 2 * STEP);
-    }
 
     fn shared() -> Vec<AtomicU64> {
         (1..=4)

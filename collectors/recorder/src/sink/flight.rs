@@ -1,12 +1,10 @@
 //! A flight recorder: the newest records stay in memory, and go to a trace of their own when something is worth it.
 
-mod board;
-mod definitions;
 mod memory;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use trackway_trace::chunk::FLAG_TAIL;
@@ -19,10 +17,7 @@ use super::file::FileSink;
 use super::first_part::FirstPart;
 use super::{ChunkSink, SinkError};
 use crate::options::Flight;
-use definitions::{Definitions, Needs};
 use memory::{cost_of, Held, Memory};
-
-pub use board::{FlightMemory, Snapshot, SnapshotBoard};
 
 /// What is to be written, and why.
 #[derive(Debug, Clone)]
@@ -39,21 +34,72 @@ pub struct SnapshotRequest {
     pub signal: Option<i32>,
 }
 
-/// The user hears when what records need takes more than this part of the limit.
+/// A trace that was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Snapshot {
+    pub path: PathBuf,
+    /// Why, for people.
+    pub reason: String,
+    /// Bytes of the file, or why there is none.
+    pub written: Result<u64, String>,
+    /// Nanoseconds of which all records are there.
+    pub covered_ns: u64,
+}
+
+/// What has become of the snapshots, for those who ask and for the sink.
+#[derive(Debug, Default)]
+pub struct SnapshotBoard {
+    state: Mutex<BoardState>,
+}
+
+#[derive(Debug, Default)]
+struct BoardState {
+    is_writing: bool,
+    done: Vec<Snapshot>,
+}
+
+impl SnapshotBoard {
+    fn lock(&self) -> MutexGuard<'_, BoardState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn is_writing(&self) -> bool {
+        self.lock().is_writing
+    }
+
+    pub fn done(&self) -> Vec<Snapshot> {
+        self.lock().done.clone()
+    }
+
+    fn begin(&self) {
+        self.lock().is_writing = true;
+    }
+
+    fn end(&self, snapshot: Snapshot) {
+        let mut state = self.lock();
+        state.is_writing = false;
+        state.done.push(snapshot);
+    }
+}
+
+/// What each snapshot has, whatever its records: the start, modules and processes.
+type Lasting = (ChunkHeader, Arc<[u8]>);
+
+/// What a chunk of these takes beside its payload.
+const LASTING_COST: u64 = 128;
+/// The user hears when what all records need takes more than this part of the limit.
 const TOO_LARGE_A_PART: u64 = 2;
 
 pub struct FlightSink {
     limits: Flight,
     force: bool,
     codec: Codec,
-    definitions: Definitions,
-    /// The user has heard that they take too large a part.
-    has_warned: bool,
+    lasting: Vec<Lasting>,
+    /// Bytes of memory that these take.
+    lasting_bytes: u64,
     newest: VecDeque<Arc<Held>>,
     /// Bytes of memory that these take.
     newest_bytes: u64,
-    /// How many chunks were held so far.
-    arrivals: u64,
     /// Streams with chunks that are copies of what is to come.
     copied: HashSet<u32>,
     memory: Arc<Memory>,
@@ -72,11 +118,10 @@ impl FlightSink {
             limits,
             force,
             codec,
-            definitions: Definitions::default(),
-            has_warned: false,
+            lasting: Vec::new(),
+            lasting_bytes: 0,
             newest: VecDeque::new(),
             newest_bytes: 0,
-            arrivals: 0,
             copied: HashSet::new(),
             memory: Arc::default(),
             let_go_ns: 0,
@@ -102,10 +147,7 @@ impl FlightSink {
             0 => before,
             end_ns => end_ns,
         };
-        self.definitions.note(&chunk.header);
-        let held = Held::new(chunk, self.arrivals, end_ns, &self.memory);
-        self.newest.push_back(held);
-        self.arrivals += 1;
+        self.newest.push_back(Held::new(chunk, end_ns, &self.memory));
         self.newest_bytes += cost;
         self.let_old_go(end_ns);
         if self.writing.is_some() {
@@ -115,51 +157,22 @@ impl FlightSink {
     }
 
     fn most_of_newest(&self) -> u64 {
-        self.limits.most_bytes.saturating_sub(self.definitions.bytes())
+        self.limits.most_bytes.saturating_sub(self.lasting_bytes)
     }
 
-    /// What records need counts against the limit, too.
-    fn define(&mut self, chunk: &Chunk) {
-        self.definitions.add(chunk, self.arrivals);
-        if self.definitions.is_to_be_looked_through() {
-            self.let_definitions_go();
-        }
-        self.let_old_go(0);
-        self.warn_of_definitions();
-    }
-
-    fn let_definitions_go(&mut self) {
-        let headers = || self.newest.iter().map(|held| &held.header);
-        let needs = Needs {
-            processes: headers().map(|header| header.process).collect(),
-            streams: headers().map(|header| header.stream).collect(),
-            oldest: self.newest.front().map_or(self.arrivals, |held| held.arrival),
-        };
-        self.copied.retain(|stream| needs.streams.contains(stream));
-        self.definitions.let_go(&needs, self.limits.most_bytes);
-    }
-
-    /// Modules aren't let go, so the user hears of them in time.
-    fn warn_of_definitions(&mut self) {
-        let (bytes, limit) = (self.definitions.bytes(), self.limits.most_bytes);
-        if !self.has_warned && self.definitions_are_large() {
-            self.has_warned = true;
+    /// What each snapshot needs counts against the limit, too. It isn't let go, so the user hears of it in time.
+    fn keep(&mut self, chunk: &Chunk) {
+        let part = self.limits.most_bytes / TOO_LARGE_A_PART;
+        let was_small = self.lasting_bytes <= part;
+        self.lasting.push((chunk.header, chunk.stored.into()));
+        self.lasting_bytes += LASTING_COST + chunk.stored.len() as u64;
+        if was_small && self.lasting_bytes > part {
             (self.notify)(&format!(
-                "what all records need (modules, processes) takes {bytes} bytes of the {limit} that --flight allows; a \
-                 larger limit leaves more room for accesses"
+                "what all records need (modules, processes) takes {} bytes of the {} that --flight allows; a larger limit \
+                 leaves more room for accesses",
+                self.lasting_bytes, self.limits.most_bytes
             ));
         }
-    }
-
-    fn definitions_are_large(&self) -> bool {
-        self.definitions.bytes() > self.limits.most_bytes / TOO_LARGE_A_PART
-    }
-
-    fn show_memory(&self) {
-        self.board.show(FlightMemory {
-            newest: self.newest_bytes,
-            definitions: self.definitions.bytes(),
-        });
     }
 
     /// The beginning of a buffer that its thread kept may have been held for a snapshot. The whole comes now.
@@ -218,9 +231,8 @@ impl ChunkSink for FlightSink {
             }
             // The oracle counts the whole run, and the end is that of a snapshot.
             ChunkKind::OracleRecords | ChunkKind::OracleSummary | ChunkKind::End => {}
-            _ => self.define(chunk),
+            _ => self.keep(chunk),
         }
-        self.show_memory();
         Ok(())
     }
 
@@ -228,21 +240,12 @@ impl ChunkSink for FlightSink {
         Some(Arc::clone(&self.board))
     }
 
-    fn snapshot(&mut self, mut request: SnapshotRequest) {
+    fn snapshot(&mut self, request: SnapshotRequest) {
         self.wait_for_writer();
         self.let_old_go(request.end_ns);
-        self.let_definitions_go();
-        if self.definitions_are_large() {
-            request.reason += &format!(
-                "; what records need (modules, processes) took {} of the {} bytes that --flight allows",
-                self.definitions.bytes(),
-                self.limits.most_bytes
-            );
-        }
-        self.show_memory();
         self.board.begin();
         let contents = Contents {
-            definitions: self.definitions.clone(),
+            lasting: self.lasting.clone(),
             newest: self.newest.clone(),
             begin_ns: self.let_go_ns.clamp(request.begin_ns, request.end_ns),
         };
@@ -293,7 +296,7 @@ impl ChunkSink for FlightSink {
 
 /// What a snapshot holds.
 struct Contents {
-    definitions: Definitions,
+    lasting: Vec<Lasting>,
     newest: VecDeque<Arc<Held>>,
     /// From then on all records are there.
     begin_ns: u64,
@@ -303,7 +306,10 @@ impl Contents {
     /// Returns the length of the file, bytes. Each chunk is given back when it is written.
     fn write(mut self, request: &SnapshotRequest, force: bool, codec: Codec) -> Result<u64, TraceError> {
         let mut writer = TraceWriter::create_when_whole(&request.path, force, codec)?;
-        self.definitions.write(&mut writer)?;
+        for (header, stored) in &self.lasting {
+            let header = *header;
+            writer.append(&Chunk { header, stored })?;
+        }
         let mut totals = EndInfo {
             exit_status: request.exit_status,
             signal: request.signal,

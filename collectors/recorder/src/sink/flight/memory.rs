@@ -74,8 +74,6 @@ impl Memory {
 /// A chunk that is held for a while.
 pub struct Held {
     pub header: ChunkHeader,
-    /// How many chunks had been held before.
-    pub arrival: u64,
     /// When its records end; of a chunk without a time, when the one before it does.
     pub end_ns: u64,
     length: usize,
@@ -84,10 +82,9 @@ pub struct Held {
 }
 
 impl Held {
-    pub fn new(chunk: &Chunk, arrival: u64, end_ns: u64, memory: &Arc<Memory>) -> Arc<Self> {
+    pub fn new(chunk: &Chunk, end_ns: u64, memory: &Arc<Memory>) -> Arc<Self> {
         Arc::new(Self {
             header: chunk.header,
-            arrival,
             end_ns,
             length: chunk.stored.len(),
             blocks: memory.take(chunk.stored, cost_of(chunk.stored.len())),
@@ -130,7 +127,7 @@ mod tests {
     fn held(length: usize, memory: &Arc<Memory>) -> Arc<Held> {
         let bytes: Vec<u8> = (0..length).map(|at| (at * 7 + length) as u8).collect();
         let chunk = plain_chunk(&ChunkFields::new(ChunkKind::Records), &bytes).unwrap();
-        Held::new(&chunk, 0, 0, memory)
+        Held::new(&chunk, 0, memory)
     }
 
     #[test]

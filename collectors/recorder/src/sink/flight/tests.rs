@@ -5,7 +5,7 @@ use trackway_trace::{plain_chunk, Trace};
 /// What a chunk of 1000 bytes takes.
 const CHUNK: u64 = memory::HELD_COST + memory::BLOCK_COST;
 /// The same of one that stays.
-const LASTING: u64 = definitions::CHUNK_COST + 1000;
+const LASTING: u64 = LASTING_COST + 1000;
 
 fn sink(most_bytes: u64, longest: Option<Duration>) -> FlightSink {
     let limits = Flight {
@@ -98,7 +98,7 @@ fn what_all_records_need_counts_as_well() {
     for sequence in 0..7 {
         append(&mut sink, ChunkKind::Module, 0, sequence, 0);
         append(&mut sink, ChunkKind::Records, 0, 20 + sequence, 30 + sequence);
-        assert!(sink.definitions.bytes() + sink.newest_bytes < 11 * CHUNK);
+        assert!(sink.lasting_bytes + sink.newest_bytes < 11 * CHUNK);
     }
     assert_eq!(
         sink.newest_bytes.div_ceil(CHUNK),
